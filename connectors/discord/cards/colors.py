@@ -6,7 +6,7 @@ from pydantic import JsonValue
 
 from bridge.content.cards.tree import Style
 
-MOST = 0xFFFFFF
+MAX_COLOR = 0xFFFFFF
 
 _COLORS: dict[Style, int] = {
     "accent": 0x36C5F0,
@@ -20,7 +20,7 @@ _STYLES: dict[int, Style] = {color: style for style, color in _COLORS.items()}
 
 def style_of(color: JsonValue) -> tuple[Style, int | None]:
     """The style whose colour it is, else the colour itself; nothing for what is no colour."""
-    if not isinstance(color, int) or isinstance(color, bool) or not 0 <= color <= MOST:
+    if not isinstance(color, int) or isinstance(color, bool) or not 0 <= color <= MAX_COLOR:
         return "default", None
     style = _STYLES.get(color)
     return (style, None) if style else ("default", color)
@@ -28,6 +28,6 @@ def style_of(color: JsonValue) -> tuple[Style, int | None]:
 
 def color_of(style: Style, color: int | None) -> int | None:
     """None where the bar has no colour of its own."""
-    if color is not None and 0 <= color <= MOST:
+    if color is not None and 0 <= color <= MAX_COLOR:
         return color
     return _COLORS.get(style)

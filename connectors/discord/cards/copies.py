@@ -26,14 +26,14 @@ _TOKEN = re.compile(
 )
 _DEEPEST = 200
 _LISTS_OF_EMBEDS = frozenset(("embeds", "embed"))
-_SHOWN_IN_EMBEDS = frozenset(("title", "description", "name", "value", "text"))
+_TEXTS_OF_EMBEDS = frozenset(("title", "description", "name", "value", "text"))
 _OF_EMBEDS = frozenset(("title", "description", "fields", "author", "footer"))
 
 
 def as_copy(native: JsonValue, rule: Rule, workspace: str = "") -> JsonValue:
     """See `bridge.content.cards.codec.Codec.as_copy`."""
-    copying = _Copying(rule, workspace)
-    return copying.value(native, embed=_is_embed(native), depth=0)
+    copier = _Copier(rule, workspace)
+    return copier.value(native, embed=_is_embed(native), depth=0)
 
 
 def _is_embed(native: JsonValue) -> bool:
@@ -46,44 +46,44 @@ def _is_embed(native: JsonValue) -> bool:
     )
 
 
-class _Copying:
+class _Copier:
     def __init__(self, rule: Rule, guild: str) -> None:
         self._rule = rule
-        where = ChannelRef(platform=PLATFORM, workspace=guild, channel="")
-        self._names = Names(channel=where)
+        channel = ChannelRef(platform=PLATFORM, workspace=guild, channel="")
+        self._names = Names(channel=channel)
 
     def value(self, value: JsonValue, *, embed: bool, depth: int) -> JsonValue:
         if depth > _DEEPEST:
             return None if isinstance(value, list | dict) else value
         if isinstance(value, list):
-            items = [self.value(one, embed=embed, depth=depth + 1) for one in value]
+            items = [self.value(item, embed=embed, depth=depth + 1) for item in value]
             same = all(a is b for a, b in zip(items, value, strict=True))
             return value if same else items
         if not isinstance(value, dict):
             return value
         changed: dict[str, JsonValue] = {}
-        for key, before in value.items():
-            if isinstance(before, str):
-                after = self._text(before) if _is_shown(key, value, embed=embed) else before
+        for key, original in value.items():
+            if isinstance(original, str):
+                copied = self._text(original) if _is_text(key, value, embed=embed) else original
             else:
                 inside = key in _LISTS_OF_EMBEDS or (embed and key in _OF_EMBEDS)
-                after = self.value(before, embed=inside, depth=depth + 1)
-            if after is not before:
-                changed[key] = after
+                copied = self.value(original, embed=inside, depth=depth + 1)
+            if copied is not original:
+                changed[key] = copied
         return {**value, **changed} if changed else value
 
     def _text(self, text: str) -> str:
         return _TOKEN.sub(self._token, text) if "<" in text or "@" in text else text
 
-    def _token(self, found: re.Match[str]) -> str:
-        if found["skip"]:
-            return found[0]
-        said = (Paragraph(read_inline(found[0], self._names)),)
-        (named,) = with_references(said, self._rule)
+    def _token(self, match: re.Match[str]) -> str:
+        if match["skip"]:
+            return match[0]
+        paragraphs = (Paragraph(read_inline(match[0], self._names)),)
+        (named,) = with_references(paragraphs, self._rule)
         return write_inline(named.children, before="a", after="a")
 
 
-def _is_shown(key: str, around: dict[str, JsonValue], *, embed: bool) -> bool:
+def _is_text(key: str, parent: dict[str, JsonValue], *, embed: bool) -> bool:
     if embed:
-        return key in _SHOWN_IN_EMBEDS
-    return key == "content" and around.get("type") in (None, 0, 19, TEXT_DISPLAY)
+        return key in _TEXTS_OF_EMBEDS
+    return key == "content" and parent.get("type") in (None, 0, 19, TEXT_DISPLAY)

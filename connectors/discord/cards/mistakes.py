@@ -31,14 +31,14 @@ def mistakes(payload: Payload) -> tuple[CodecError, ...]:
         case schemas.COMPONENTS:
             if isinstance(data, dict) and "components" in data and "type" not in data:
                 data, at = data["components"], f"{at}/components"
-            wanted = _COMPONENT if isinstance(data, dict) else _COMPONENTS
+            requirement = _COMPONENT if isinstance(data, dict) else _COMPONENTS
         case schemas.EMBEDS:
-            wanted = _EMBED if isinstance(data, dict) else _EMBEDS
+            requirement = _EMBED if isinstance(data, dict) else _EMBEDS
         case schemas.POLL:
-            wanted = _POLL
+            requirement = _POLL
         case _:
             return ()
-    return mistakes_in(data, wanted, _FAMILIES, at)
+    return mistakes_in(data, requirement, _FAMILIES, at)
 
 
 # --- values ---------------------------------------------------------------------------------
@@ -56,8 +56,8 @@ _MEDIA = object_of("media", "an object with url")
 
 _ID: Members = {"custom_id": NON_EMPTY}
 _LABELLED: Members = {"label": TEXT, "emoji": _OBJECT}
-_SHOWN = ("label", "emoji")
-_PRESSED = Kind(_ID, _LABELLED, one_of=_SHOWN)
+_VISIBLE = ("label", "emoji")
+_PRESSABLE = Kind(_ID, _LABELLED, one_of=_VISIBLE)
 _MENU = Kind(_ID, {"placeholder": TEXT})
 _CHOICE = Kind({**_ID, "options": _OPTIONS}, {"placeholder": TEXT})
 _BOX = Kind({"components": _COMPONENTS})
@@ -86,8 +86,8 @@ _FAMILIES: Families = {
         schemas.CHECKBOX: Kind(_ID),
     }),
     "button": Family("a button", {
-        **dict.fromkeys((1, 2, 3, 4), _PRESSED),
-        schemas.LINK_STYLE: Kind({"url": NON_EMPTY}, _LABELLED, one_of=_SHOWN),
+        **dict.fromkeys((1, 2, 3, 4), _PRESSABLE),
+        schemas.LINK_STYLE: Kind({"url": NON_EMPTY}, _LABELLED, one_of=_VISIBLE),
         schemas.PREMIUM_STYLE: Kind(one_of=("sku_id",)),
     }, by="style"),
     "option": Family("an option", untyped=Kind(

@@ -76,20 +76,22 @@ def read_payload(payload: Payload, workspace: str = "") -> Card:
 
 def read_message(native: JsonValue, workspace: str = "") -> Card:
     """All that a message says, joined."""
-    found = payloads(native)
-    message, _ = opened(native)
+    message_payloads = payloads(native)
+    message, _ = open_envelopes(native)
     if not isinstance(message, dict):
         source, original = source_of(workspace), ""
     else:
         source = source_of_message(message, workspace or text(message, "guild_id"))
         original = _original(message)
-    return Card(tuple(node for one in found for node in _read(one, source, original, 0)))
+    return Card(
+        tuple(node for payload in message_payloads for node in _read(payload, source, original, 0))
+    )
 
 
 def read_form(native: JsonValue, workspace: str = "") -> Form:
     """A modal as it is opened, or as it was sent."""
     check_nesting(native)
-    modal, at = opened(native)
+    modal, at = open_envelopes(native)
     if not isinstance(modal, dict) or not isinstance(modal.get("components"), list):
         raise CodecError(at, "is no modal: it has no list of components")
     nodes = read_components(modal["components"], source_of(workspace), f"{at}/components")
@@ -107,7 +109,7 @@ def _payloads(native: JsonValue) -> tuple[Payload, ...]:
     schema = _schema_of(native)
     if schema is not None:
         return (Payload(schema, native),)
-    inner, at = opened(native)
+    inner, at = open_envelopes(native)
     if isinstance(inner, dict) and _is_modal(inner):
         return (Payload(schemas.COMPONENTS, inner, at),)
     if isinstance(inner, dict) and _MESSAGE & inner.keys():
@@ -117,20 +119,20 @@ def _payloads(native: JsonValue) -> tuple[Payload, ...]:
 
 def _parts(message: Json, at: str) -> Iterator[Payload]:
     newer = has_flag(message, schemas.COMPONENTS_V2)
-    seen_stickers = False
+    has_stickers = False
     for key, schema in _PARTS:
         value = message.get(key)
         # Files of a message of the newer kind are seen where its components show them.
         if not value or (newer and key == "attachments"):
             continue
         if schema == schemas.STICKERS:
-            if seen_stickers:
+            if has_stickers:
                 continue
-            seen_stickers = True
+            has_stickers = True
         yield Payload(schema, value, f"{at}/{key}")
 
 
-def opened(native: JsonValue) -> tuple[JsonValue, str]:
+def open_envelopes(native: JsonValue) -> tuple[JsonValue, str]:
     """What is within Discord's envelopes, and where."""
     at = ""
     for _ in range(4):
@@ -139,10 +141,10 @@ def opened(native: JsonValue) -> tuple[JsonValue, str]:
         step = next((key for key in _ENVELOPES if isinstance(native.get(key), dict)), None)
         if step is None:
             break
-        inner = native[step]
-        if step == "data" and isinstance(native.get("message"), dict) and not _is_filled(inner):
-            step, inner = "message", native["message"]
-        native, at = inner, f"{at}/{step}"
+        content = native[step]
+        if step == "data" and isinstance(native.get("message"), dict) and not _is_filled(content):
+            step, content = "message", native["message"]
+        native, at = content, f"{at}/{step}"
     return native, at
 
 
@@ -176,7 +178,7 @@ def _schema_of(native: Json) -> str | None:
 
 
 def _schema_of_list(native: list[JsonValue]) -> str:
-    first = next((one for one in native if isinstance(one, dict)), None)
+    first = next((candidate for candidate in native if isinstance(candidate, dict)), None)
     if first is None:
         raise CodecError("", "is no list of embeds or components: nothing in it is an object")
     if "message" in first and not _EMBED & first.keys():
@@ -208,8 +210,8 @@ def _read(payload: Payload, source: Source, original: str, depth: int) -> Nodes:
         case schemas.FORWARDS:
             return _forwards(data, source, original, at, depth)
         case unread:
-            known = ", ".join(sorted(schemas.SCHEMA_IDS))
-            raise CodecError(at, f"has schema {unread!r}; only {known} can be read")
+            readable = ", ".join(sorted(schemas.SCHEMA_IDS))
+            raise CodecError(at, f"has schema {unread!r}; only {readable} can be read")
 
 
 def _text(data: JsonValue, source: Source, at: str) -> Nodes:
@@ -226,29 +228,31 @@ def _components(data: JsonValue, source: Source, at: str) -> Nodes:
 
 
 def _forwards(data: JsonValue, source: Source, original: str, at: str, depth: int) -> Nodes:
-    listed = data if isinstance(data, list) else [data]
+    forwards = data if isinstance(data, list) else [data]
     return tuple(
-        _forward(one, source, original, pointer(at, index), depth)
-        for index, one in enumerate(listed)
+        _forward(forward, source, original, pointer(at, index), depth)
+        for index, forward in enumerate(forwards)
     )
 
 
 def _forward(native: JsonValue, source: Source, original: str, at: str, depth: int) -> Node:
     """Quoted in a panel, below the words that Discord has for it."""
-    inner = native.get("message") if isinstance(native, dict) else None
-    if not isinstance(inner, dict) or depth >= DEEPEST:
+    message = native.get("message") if isinstance(native, dict) else None
+    if not isinstance(message, dict) or depth >= DEEPEST:
         return unknown(native, schemas.FORWARDS, at)
     sign: tuple[Inline, ...] = (Text("↪ Forwarded"),)
     head = Prose((Paragraph((Link(original, sign),) if original else sign),), at=at)
-    files = source_of_message(inner, source.names.channel.workspace)
-    known = Source(files.names if mapping(inner, "mentions") else source.names, files.files)
+    files = source_of_message(message, source.names.channel.workspace)
+    inner_source = Source(
+        files.names if mapping(message, "mentions") else source.names, files.files
+    )
     nodes = [
         node
-        for part in _parts(inner, f"{at}/message")
-        for node in _read(part, known, _original(inner), depth + 1)
+        for part in _parts(message, f"{at}/message")
+        for node in _read(part, inner_source, _original(message), depth + 1)
     ]
     return Container(
-        (Context((head,), at=at), *nodes), form="panel", time=moment(inner, "timestamp"), at=at
+        (Context((head,), at=at), *nodes), form="panel", time=moment(message, "timestamp"), at=at
     )
 
 

@@ -43,13 +43,13 @@ _SHAPES: dict[str, type] = {
     "emoji": dict, "media": dict, "file": dict, "accessory": dict, "component": dict,
 }  # fmt: skip
 _NOTHING: frozenset[str] = frozenset()
-_NEEDED = {
+_REQUIRED_KEYS = {
     schemas.ACTION_ROW: frozenset({"components"}),
     schemas.SECTION: frozenset({"components"}),
     schemas.CONTAINER: frozenset({"components"}),
     schemas.LABEL: frozenset({"component"}),
 }
-_HELD = ("components", "component", "accessory", "items")
+_CHILD_KEYS = ("components", "component", "accessory", "items")
 _LARGE = 2  # the spacing of a separator
 
 
@@ -61,13 +61,13 @@ def read_components(data: JsonValue, source: Source, at: str, depth: int = 0) ->
         return _component(data, source, at, depth)
     return tuple(
         node
-        for index, one in enumerate(data)
-        for node in _component(one, source, f"{at}/{index}", depth)
+        for index, component in enumerate(data)
+        for node in _component(component, source, f"{at}/{index}", depth)
     )
 
 
 def _component(native: JsonValue, source: Source, at: str, depth: int) -> Nodes:
-    if not isinstance(native, dict) or not _is_sound(native):
+    if not isinstance(native, dict) or not _has_documented_shape(native):
         return (unknown(native, COMPONENTS, at),)
     match kind_of(native):
         case schemas.ACTION_ROW:
@@ -80,11 +80,11 @@ def _component(native: JsonValue, source: Source, at: str, depth: int) -> Nodes:
             return _label(native, source, at, depth)
         case _:
             leaf = _leaf(native, source, at)
-            return (_other(native, source, at, depth),) if leaf is None else leaf
+            return (_unknown_component(native, source, at, depth),) if leaf is None else leaf
 
 
-def _is_sound(native: Json) -> bool:
-    if not _NEEDED.get(kind_of(native) or 0, _NOTHING) <= native.keys():
+def _has_documented_shape(native: Json) -> bool:
+    if not _REQUIRED_KEYS.get(kind_of(native) or 0, _NOTHING) <= native.keys():
         return False
     for key, value in native.items():
         shape = _SHAPES.get(key)
@@ -116,52 +116,56 @@ def _leaf(native: Json, source: Source, at: str) -> Nodes | None:
             return None
 
 
-def _other(native: Json, source: Source, at: str, depth: int) -> Node:
+def _unknown_component(native: Json, source: Source, at: str, depth: int) -> Node:
     """What nobody knows, with what it holds."""
-    held = [(key, native[key]) for key in _HELD if native.get(key)]
-    if not held:
+    children = [(key, native[key]) for key in _CHILD_KEYS if native.get(key)]
+    if not children:
         return unknown(native, COMPONENTS, at)
-    own = {key: value for key, value in native.items() if key not in _HELD}
-    said = [words_as_nodes(own, at)]
-    said += [read_components(value, source, f"{at}/{key}", depth + 1) for key, value in held]
-    return unknown(native, COMPONENTS, at, tuple(node for one in said for node in one))
+    own = {key: value for key, value in native.items() if key not in _CHILD_KEYS}
+    node_groups = [words_as_nodes(own, at)]
+    node_groups += [
+        read_components(value, source, f"{at}/{key}", depth + 1) for key, value in children
+    ]
+    return unknown(native, COMPONENTS, at, tuple(node for group in node_groups for node in group))
 
 
 # --- components that hold others ------------------------------------------------------------
 
 
-def _within(native: Json, source: Source, at: str, depth: int) -> Nodes:
-    held = native.get("components")
-    return read_components(held, source, f"{at}/components", depth + 1) if held else ()
+def _child_nodes(native: Json, source: Source, at: str, depth: int) -> Nodes:
+    children = native.get("components")
+    return read_components(children, source, f"{at}/components", depth + 1) if children else ()
 
 
 def _row(native: Json, source: Source, at: str, depth: int) -> Nodes:
     """Runs of actions; whatever else stands in the row stands between them."""
-    found: list[Node] = []
-    run: list[Button | Input] = []
-    for node in _within(native, source, at, depth):
+    nodes: list[Node] = []
+    actions: list[Button | Input] = []
+    for node in _child_nodes(native, source, at, depth):
         if isinstance(node, Button | Input):
-            run.append(node)
+            actions.append(node)
             continue
-        found += [Actions(tuple(run), at=at)] if run else []
-        found.append(node)
-        run = []
-    return (*found, Actions(tuple(run), at=at)) if run else tuple(found)
+        nodes += [Actions(tuple(actions), at=at)] if actions else []
+        nodes.append(node)
+        actions = []
+    return (*nodes, Actions(tuple(actions), at=at)) if actions else tuple(nodes)
 
 
 def _section(native: Json, source: Source, at: str, depth: int) -> Nodes:
-    nodes = _within(native, source, at, depth)
-    beside = mapping(native, "accessory")
-    read = read_components(beside, source, f"{at}/accessory", depth + 1) if beside else ()
-    if len(read) == 1 and nodes:
-        return (Section(nodes, read[0], at=at),)
-    return (*nodes, *read)
+    nodes = _child_nodes(native, source, at, depth)
+    accessory = mapping(native, "accessory")
+    accessory_nodes = (
+        read_components(accessory, source, f"{at}/accessory", depth + 1) if accessory else ()
+    )
+    if len(accessory_nodes) == 1 and nodes:
+        return (Section(nodes, accessory_nodes[0], at=at),)
+    return (*nodes, *accessory_nodes)
 
 
 def _container(native: Json, source: Source, at: str, depth: int) -> Container:
     style, color = style_of(native.get("accent_color"))
     return Container(
-        _within(native, source, at, depth),
+        _child_nodes(native, source, at, depth),
         form="card",
         style=style,
         color=color,
@@ -171,14 +175,16 @@ def _container(native: Json, source: Source, at: str, depth: int) -> Container:
 
 
 def _label(native: Json, source: Source, at: str, depth: int) -> Nodes:
-    within = mapping(native, "component")
-    inner = read_components(within, source, f"{at}/component", depth + 1) if within else ()
-    match inner:
-        case (asked,) if isinstance(asked, Input):
-            return (labelled(asked, native),)
+    component = mapping(native, "component")
+    input_nodes = (
+        read_components(component, source, f"{at}/component", depth + 1) if component else ()
+    )
+    match input_nodes:
+        case (node,) if isinstance(node, Input):
+            return (labelled(node, native),)
         case _:
-            said = {key: native[key] for key in ("label", "description") if key in native}
-            return (unknown(native, COMPONENTS, at, (*words_as_nodes(said, at), *inner)),)
+            texts = {key: native[key] for key in ("label", "description") if key in native}
+            return (unknown(native, COMPONENTS, at, (*words_as_nodes(texts, at), *input_nodes)),)
 
 
 # --- deeper than anything real --------------------------------------------------------------
@@ -188,14 +194,16 @@ def _flat(data: JsonValue, source: Source, at: str) -> Iterator[Node]:
     """What lies within, one after the other, without what is around it."""
     stack = [(data, at)]
     while stack:
-        native, here = stack.pop()
+        native, path = stack.pop()
         if isinstance(native, list):
-            stack += reversed([(one, pointer(here, i)) for i, one in enumerate(native)])
-        elif not isinstance(native, dict) or not _is_sound(native):
-            yield from words_as_nodes(native, here)
-        elif (leaf := _leaf(native, source, here)) is not None:
+            stack += reversed([(child, pointer(path, i)) for i, child in enumerate(native)])
+        elif not isinstance(native, dict) or not _has_documented_shape(native):
+            yield from words_as_nodes(native, path)
+        elif (leaf := _leaf(native, source, path)) is not None:
             yield from leaf
         else:
-            own = {key: value for key, value in native.items() if key not in _HELD}
-            yield from words_as_nodes(own, here)
-            stack += [(native[key], pointer(here, key)) for key in reversed(_HELD) if key in native]
+            own = {key: value for key, value in native.items() if key not in _CHILD_KEYS}
+            yield from words_as_nodes(own, path)
+            stack += [
+                (native[key], pointer(path, key)) for key in reversed(_CHILD_KEYS) if key in native
+            ]

@@ -54,17 +54,21 @@ def read_embeds(data: JsonValue, source: Source, at: str, read: ReadComponents) 
     """Embeds with one URL that hold nothing but pictures are the gallery of the first."""
     if not isinstance(data, list):
         return (*_provider(data, at), _embed(data, source, at, read, ()))
-    found: list[Node] = []
+    nodes: list[Node] = []
     index = 0
     while index < len(data):
-        more = _more_pictures(data, index)
+        picture_embeds = _more_pictures(data, index)
         pictures = tuple(
-            _picture(mapping(one, "image"), source, pointer(at, i, "image")) for i, one in more
+            _picture(mapping(embed, "image"), source, pointer(at, i, "image"))
+            for i, embed in picture_embeds
         )
-        here = pointer(at, index)
-        found += (*_provider(data[index], here), _embed(data[index], source, here, read, pictures))
-        index += 1 + len(more)
-    return tuple(found)
+        embed_at = pointer(at, index)
+        nodes += (
+            *_provider(data[index], embed_at),
+            _embed(data[index], source, embed_at, read, pictures),
+        )
+        index += 1 + len(picture_embeds)
+    return tuple(nodes)
 
 
 def _more_pictures(data: list[JsonValue], index: int) -> list[tuple[int, Json]]:
@@ -73,12 +77,16 @@ def _more_pictures(data: list[JsonValue], index: int) -> list[tuple[int, Json]]:
     url = first.get("url") if isinstance(first, dict) and "image" in first else None
     more: list[tuple[int, Json]] = []
     for after in range(index + 1, len(data)) if url else ():
-        one = data[after]
-        if not isinstance(one, dict) or one.get("url") != url or not one.keys() <= _PICTURE_ONLY:
+        candidate = data[after]
+        if (
+            not isinstance(candidate, dict)
+            or candidate.get("url") != url
+            or not candidate.keys() <= _PICTURE_ONLY
+        ):
             break
-        if not text(mapping(one, "image"), "url"):
+        if not text(mapping(candidate, "image"), "url"):
             break
-        more.append((after, one))
+        more.append((after, candidate))
     return more
 
 
@@ -90,8 +98,8 @@ def _embed(
     title = read_line(text(native, "title"), source)
     style, color = style_of(native.get("color"))
     thumbnail = mapping(native, "thumbnail")
-    shown_large = text(native, "type") in ("image", "gifv", "video")
-    small = text(thumbnail, "url") and not shown_large
+    is_large_preview = text(native, "type") in ("image", "gifv", "video")
+    has_small_thumbnail = text(thumbnail, "url") and not is_large_preview
     return Container(
         tuple(_nodes(native, source, at, read, more)),
         form="panel",
@@ -100,7 +108,9 @@ def _embed(
         title=title,
         link=text(native, "url") if title else "",
         author=_author(native, at),
-        thumbnail=_picture(thumbnail, source, f"{at}/thumbnail", "small") if small else None,
+        thumbnail=_picture(thumbnail, source, f"{at}/thumbnail", "small")
+        if has_small_thumbnail
+        else None,
         footer=_footer(native, at),
         time=moment(native, "timestamp"),
         at=at,
@@ -111,10 +121,10 @@ def _provider(native: JsonValue, at: str) -> Iterator[Node]:
     """The site that a preview is from, above the box whose author has a name of its own."""
     if not isinstance(native, dict) or not mapping(native, "author"):
         return
-    provider, here = mapping(native, "provider"), f"{at}/provider"
+    provider, provider_at = mapping(native, "provider"), f"{at}/provider"
     if name := text(provider, "name"):
-        line = _linked(name, text(provider, "url"))
-        yield Context((Prose((Paragraph(line),), at=here),), at=here)
+        line = _link_or_text(name, text(provider, "url"))
+        yield Context((Prose((Paragraph(line),), at=provider_at),), at=provider_at)
 
 
 def _nodes(
@@ -130,10 +140,10 @@ def _nodes(
     yield from _large(native, source, at, more)
     if components := native.get("components"):
         yield from read(components, source, f"{at}/components", 1)
-    yield from _odd(native, at)
+    yield from _wrong_types(native, at)
 
 
-def _odd(native: Json, at: str) -> Iterator[Node]:
+def _wrong_types(native: Json, at: str) -> Iterator[Node]:
     """Parts of another kind than Discord says."""
     for key, value in native.items():
         shape = _SHAPES.get(key)
@@ -148,23 +158,23 @@ def _author(native: Json, at: str) -> Credit | None:
     """The author; where there is none, the site that a preview is from."""
     author = mapping(native, "author")
     key = "author" if author else "provider"
-    said = author or mapping(native, "provider")
-    name, icon = text(said, "name"), text(said, "icon_url")
+    credit = author or mapping(native, "provider")
+    name, icon = text(credit, "name"), text(credit, "icon_url")
     if not name and not icon:
         return None
     asset = Asset(url=icon) if icon else None
-    return Credit(read_plain(name), asset, text(said, "url"), at=f"{at}/{key}")
+    return Credit(read_plain(name), asset, text(credit, "url"), at=f"{at}/{key}")
 
 
 def _footer(native: Json, at: str) -> Credit | None:
     footer = mapping(native, "footer")
-    said, icon = text(footer, "text"), text(footer, "icon_url")
-    if not said and not icon:
+    footer_text, icon = text(footer, "text"), text(footer, "icon_url")
+    if not footer_text and not icon:
         return None
-    return Credit(read_plain(said), Asset(url=icon) if icon else None, at=f"{at}/footer")
+    return Credit(read_plain(footer_text), Asset(url=icon) if icon else None, at=f"{at}/footer")
 
 
-def _linked(name: str, url: str) -> tuple[Inline, ...]:
+def _link_or_text(name: str, url: str) -> tuple[Inline, ...]:
     safe = safe_url(url) if url else None
     return (Link(safe, (Text(name),)),) if safe else (Text(name),)
 
@@ -173,29 +183,29 @@ def _linked(name: str, url: str) -> tuple[Inline, ...]:
 
 
 def _fields(fields: Sequence[JsonValue], source: Source, at: str) -> Iterator[Node]:
-    read: list[LabelledValue] = []
-    for index, one in enumerate(fields):
-        here = pointer(at, index)
-        if isinstance(one, dict) and _is_field(one):
-            read.append(_field(one, source, here))
+    labelled_values: list[LabelledValue] = []
+    for index, field in enumerate(fields):
+        field_at = pointer(at, index)
+        if isinstance(field, dict) and _is_field(field):
+            labelled_values.append(_field(field, source, field_at))
             continue
-        if read:
-            yield Fields(tuple(read), at=at)
-            read = []
-        yield unknown(one, EMBEDS, here)
-    if read:
-        yield Fields(tuple(read), at=at)
+        if labelled_values:
+            yield Fields(tuple(labelled_values), at=at)
+            labelled_values = []
+        yield unknown(field, EMBEDS, field_at)
+    if labelled_values:
+        yield Fields(tuple(labelled_values), at=at)
 
 
-def _is_field(one: Json) -> bool:
-    return isinstance(one.get("name", ""), str) and isinstance(one.get("value", ""), str)
+def _is_field(field: Json) -> bool:
+    return isinstance(field.get("name", ""), str) and isinstance(field.get("value", ""), str)
 
 
-def _field(one: Json, source: Source, at: str) -> LabelledValue:
-    value = text(one, "value")
-    said = read_document(value, source) if value and value != BLANK else ()
-    label = read_line(text(one, "name"), source)
-    return LabelledValue(label, said, one.get("inline") is True, at=at)
+def _field(field: Json, source: Source, at: str) -> LabelledValue:
+    value = text(field, "value")
+    document = read_document(value, source) if value and value != BLANK else ()
+    label = read_line(text(field, "name"), source)
+    return LabelledValue(label, document, field.get("inline") is True, at=at)
 
 
 # --- pictures and films ---------------------------------------------------------------------
@@ -215,8 +225,8 @@ def _large(native: Json, source: Source, at: str, more: tuple[Image, ...]) -> It
     """The film, else the large picture; previews of bare films and pictures are their link."""
     kind, url = text(native, "type"), text(native, "url")
     thumbnail, video = mapping(native, "thumbnail"), mapping(native, "video")
-    shown_large = text(thumbnail, "url") and kind in ("image", "gifv", "video")
-    poster = _asset(thumbnail, source) if shown_large else None
+    is_large_preview = text(thumbnail, "url") and kind in ("image", "gifv", "video")
+    poster = _asset(thumbnail, source) if is_large_preview else None
     if text(video, "url"):
         link = "" if text(native, "title") else url  # a title is the link already
         yield Player("video", _asset(video, source), poster=poster, link=link, at=f"{at}/video")
@@ -233,15 +243,18 @@ def _large(native: Json, source: Source, at: str, more: tuple[Image, ...]) -> It
 
 def _poll_result(fields: Sequence[JsonValue], at: str) -> Iterator[Node]:
     """Discord tells it in fields that nobody sees as such (docs: resources/message)."""
-    said = {
+    values_by_name = {
         text(field, "name"): text(field, "value") for field in fields if isinstance(field, dict)
     }
-    emoji, votes = said.get("victor_answer_emoji_name", ""), said.get("victor_answer_votes", "")
-    winner = read_plain(said.get("victor_answer_text", ""))
+    emoji, votes = (
+        values_by_name.get("victor_answer_emoji_name", ""),
+        values_by_name.get("victor_answer_votes", ""),
+    )
+    winner = read_plain(values_by_name.get("victor_answer_text", ""))
     answer = PollAnswer(winner, emoji, int(votes) if _is_count(votes) else None, at=at)
-    question = read_plain(said.get("poll_question_text", ""))
+    question = read_plain(values_by_name.get("poll_question_text", ""))
     yield Poll(question, (answer,) if winner or emoji else (), closed=True, at=at)
-    if total := said.get("total_votes"):
+    if total := values_by_name.get("total_votes"):
         yield Context((Prose((Paragraph((Text(f"{total} votes"),)),), at=at),), at=at)
 
 

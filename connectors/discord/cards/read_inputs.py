@@ -31,7 +31,7 @@ _STYLES: dict[int, Literal["default", "primary", "good", "danger"]] = {
     4: "danger",
     schemas.PREMIUM_STYLE: "primary",
 }
-_PICKED: dict[int, Literal["people", "channels", "roles", "mentionables"]] = {
+_PICKER_KINDS: dict[int, Literal["people", "channels", "roles", "mentionables"]] = {
     schemas.USER_SELECT: "people",
     schemas.ROLE_SELECT: "roles",
     schemas.MENTIONABLE_SELECT: "mentionables",
@@ -50,7 +50,7 @@ def read_action(native: Json, kind: int, at: str) -> Button | Input | None:
             return _choice(native, kind, at)
         case schemas.TEXT_INPUT:
             return _text_input(native, at)
-        case _ if kind in _PICKED:
+        case _ if kind in _PICKER_KINDS:
             return _picker(native, kind, at)
         case schemas.FILE_UPLOAD:
             return _file_upload(native, at)
@@ -73,7 +73,7 @@ def _button(native: Json, at: str) -> Button | None:
         return None
     url = text(native, "url")
     return Button(
-        led(lead, label),
+        with_lead(lead, label),
         does="open" if style == schemas.LINK_STYLE or (url and style is None) else "press",
         id=text(native, "custom_id"),
         url=url,
@@ -108,7 +108,7 @@ def read_emoji(native: Json) -> tuple[str, Line]:
     return "", (Emoji(name or custom, url=url),)
 
 
-def led(lead: Line, label: Line) -> Line:
+def with_lead(lead: Line, label: Line) -> Line:
     return (*lead, Text(" "), *label) if lead and label else lead or label
 
 
@@ -116,16 +116,16 @@ def led(lead: Line, label: Line) -> Line:
 
 
 def _choice(native: Json, kind: int, at: str) -> Choice | None:
-    given = native.get("options")
-    if given is not None and not isinstance(given, list):
+    native_options = native.get("options")
+    if native_options is not None and not isinstance(native_options, list):
         return None
     maximum = whole(native, "max_values")
     options = tuple(
         option
-        for index, one in enumerate(given or ())
-        if (option := _option(one, pointer(at, "options", index))) is not None
+        for index, native_option in enumerate(native_options or ())
+        if (option := _option(native_option, pointer(at, "options", index))) is not None
     )
-    if len(options) < len(given or ()):
+    if len(options) < len(native_options or ()):
         return None
     many = kind == schemas.CHECKBOX_GROUP or (maximum is not None and maximum > 1)
     return Choice(
@@ -134,7 +134,7 @@ def _choice(native: Json, kind: int, at: str) -> Choice | None:
         required=_required(native, kind),
         disabled=flagged(native, "disabled"),
         options=options,
-        values=_chosen(native, given or ()),
+        values=_chosen(native, native_options or ()),
         many=many,
         form="menu" if kind == schemas.STRING_SELECT else "list",
         min=count(native, "min_values"),
@@ -145,7 +145,7 @@ def _choice(native: Json, kind: int, at: str) -> Choice | None:
 
 def _required(native: Json, kind: int) -> bool:
     """What must be filled in; menus in messages say nothing of it."""
-    if kind == schemas.STRING_SELECT or kind in _PICKED:
+    if kind == schemas.STRING_SELECT or kind in _PICKER_KINDS:
         return native.get("required") is True
     return native.get("required", True) is not False
 
@@ -156,7 +156,7 @@ def _option(native: JsonValue, at: str) -> Option | None:
     emoji, lead = read_emoji(mapping(native, "emoji"))
     description = text(native, "description")
     return Option(
-        led(lead, read_plain(text(native, "label"))),
+        with_lead(lead, read_plain(text(native, "label"))),
         text(native, "value"),
         read_plain(description) if description else (),
         emoji,
@@ -179,15 +179,15 @@ def _chosen(native: Json, options: Sequence[JsonValue]) -> tuple[str, ...]:
 
 def _picker(native: Json, kind: int, at: str) -> Picker:
     maximum = whole(native, "max_values")
-    chosen = [_picked(one) for one in items(native, "default_values")]
-    chosen += [one for one in items(native, "values") if isinstance(one, str)]
+    default_values = [_default_value(value) for value in items(native, "default_values")]
+    default_values += [value for value in items(native, "values") if isinstance(value, str)]
     return Picker(
         id=text(native, "custom_id"),
         placeholder=text(native, "placeholder"),
         required=_required(native, kind),
         disabled=flagged(native, "disabled"),
-        of=_PICKED[kind],
-        values=tuple(one for one in chosen if one),
+        of=_PICKER_KINDS[kind],
+        values=tuple(value for value in default_values if value),
         many=maximum is not None and maximum > 1,
         min=count(native, "min_values"),
         max=maximum if maximum is not None and maximum > 0 else None,
@@ -195,11 +195,11 @@ def _picker(native: Json, kind: int, at: str) -> Picker:
     )
 
 
-def _picked(native: JsonValue) -> str:
+def _default_value(native: JsonValue) -> str:
     if not isinstance(native, dict):
         return ""
-    found = text(native, "id")
-    return f"{ROLE}{found}" if found and native.get("type") == "role" else found
+    native_id = text(native, "id")
+    return f"{ROLE}{native_id}" if native_id and native.get("type") == "role" else native_id
 
 
 # --- inputs of modals -----------------------------------------------------------------------
@@ -227,7 +227,7 @@ def _file_upload(native: Json, at: str) -> FileInput:
         required=_required(native, schemas.FILE_UPLOAD),
         min=count(native, "min_values"),
         max=count(native, "max_values"),
-        kinds=tuple(one.removeprefix(".") for one in kinds),
+        kinds=tuple(kind.removeprefix(".") for kind in kinds),
         at=at,
     )
 
@@ -237,7 +237,7 @@ def _checkbox(native: Json, at: str) -> Toggle:
     return Toggle(id=text(native, "custom_id"), value=value is True, at=at)
 
 
-def labelled(asked: Input, native: Json) -> Input:
+def labelled(node: Input, native: Json) -> Input:
     """The input with what its label component says of it."""
     label, hint = read_plain(text(native, "label")), read_plain(text(native, "description"))
-    return replace(asked, label=label or asked.label, hint=hint) if label or hint else asked
+    return replace(node, label=label or node.label, hint=hint) if label or hint else node

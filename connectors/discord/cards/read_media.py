@@ -36,21 +36,21 @@ _GIFS = "https://media.discordapp.net"
 
 def read_attachments(data: JsonValue, at: str) -> Nodes:
     """In order; neighbouring pictures and films stand side by side, as Discord shows them."""
-    listed = data if isinstance(data, list) else [data]
-    found: list[Node] = []
-    seen: list[Image | Player] = []
-    for index, one in enumerate(listed):
-        node = _attachment(one, pointer(at, index))
+    attachments = data if isinstance(data, list) else [data]
+    nodes: list[Node] = []
+    side_by_side: list[Image | Player] = []
+    for index, attachment in enumerate(attachments):
+        node = _attachment(attachment, pointer(at, index))
         if isinstance(node, Image) or (isinstance(node, Player) and node.kind == "video"):
-            seen.append(node)
+            side_by_side.append(node)
             continue
-        found += (*_side_by_side(seen, at), node)
-        seen = []
-    return (*found, *_side_by_side(seen, at))
+        nodes += (*_side_by_side(side_by_side, at), node)
+        side_by_side = []
+    return (*nodes, *_side_by_side(side_by_side, at))
 
 
-def _side_by_side(seen: list[Image | Player], at: str) -> Nodes:
-    return (Gallery(tuple(seen), at=at),) if len(seen) > 1 else tuple(seen)
+def _side_by_side(media: list[Image | Player], at: str) -> Nodes:
+    return (Gallery(tuple(media), at=at),) if len(media) > 1 else tuple(media)
 
 
 def _attachment(native: JsonValue, at: str) -> Node:
@@ -93,16 +93,16 @@ def media_kind(asset: Asset) -> str:
     kind = asset.media_type.partition("/")[0]
     if kind in ("image", "video", "audio") or asset.media_type:
         return kind
-    found = _ENDING.search(asset.name) or _ENDING.search(asset.url)
-    return _KINDS.get(found[1].lower(), "") if found else ""
+    match = _ENDING.search(asset.name) or _ENDING.search(asset.url)
+    return _KINDS.get(match[1].lower(), "") if match else ""
 
 
 # --- stickers -------------------------------------------------------------------------------
 
 
 def read_stickers(data: JsonValue, at: str) -> Nodes:
-    listed = data if isinstance(data, list) else [data]
-    return tuple(_sticker(one, pointer(at, index)) for index, one in enumerate(listed))
+    stickers = data if isinstance(data, list) else [data]
+    return tuple(_sticker(sticker, pointer(at, index)) for index, sticker in enumerate(stickers))
 
 
 def _sticker(native: JsonValue, at: str) -> Node:
@@ -117,7 +117,9 @@ def _sticker(native: JsonValue, at: str) -> Node:
     asset = Asset(
         url=f"{_GIFS if gif else CDN_URL}/stickers/{sticker}.{'gif' if gif else 'png'}",
         media_type={_PNG: "image/png", _APNG: "image/apng"}.get(kind, "image/gif"),
-        alt=": ".join(one for key in ("name", "description") if (one := text(native, key))),
+        alt=": ".join(
+            alt_text for key in ("name", "description") if (alt_text := text(native, key))
+        ),
     )
     return Image(asset, size="medium", at=at)
 
@@ -170,17 +172,23 @@ def read_thumbnail(native: Json, source: Source, at: str) -> Image | Native:
 
 def read_gallery(native: Json, source: Source, at: str) -> Node:
     """One picture stands for itself."""
-    given = native.get("items")
-    listed = given if isinstance(given, list) else []
-    read = [_gallery_item(one, source, pointer(at, "items", i)) for i, one in enumerate(listed)]
-    found = [one for one in read if one is not None]
-    if len(found) < len(listed) or not found:
-        rest = tuple(one for i, each in enumerate(read) for one in _said(each, listed[i], at))
-        return unknown(native, COMPONENTS, at, rest)
-    return found[0] if len(found) == 1 else Gallery(tuple(found), at=at)
+    native_items = native.get("items")
+    gallery_items = native_items if isinstance(native_items, list) else []
+    nodes_or_none = [
+        _gallery_item(node, source, pointer(at, "items", i)) for i, node in enumerate(gallery_items)
+    ]
+    nodes = [node for node in nodes_or_none if node is not None]
+    if len(nodes) < len(gallery_items) or not nodes:
+        fallback = tuple(
+            node
+            for i, item_node in enumerate(nodes_or_none)
+            for node in _node_or_words(item_node, gallery_items[i], at)
+        )
+        return unknown(native, COMPONENTS, at, fallback)
+    return nodes[0] if len(nodes) == 1 else Gallery(tuple(nodes), at=at)
 
 
-def _said(read: Image | Player | None, native: JsonValue, at: str) -> Nodes:
+def _node_or_words(read: Image | Player | None, native: JsonValue, at: str) -> Nodes:
     return (read,) if read is not None else words_as_nodes(native, at)
 
 
@@ -200,8 +208,8 @@ def read_file(native: Json, source: Source, at: str) -> Node:
     if not asset.url and not asset.file_id:
         return unknown(native, COMPONENTS, at)
     name, size = text(native, "name") or asset.name, count(native, "size")
-    shown = Asset(
+    shown_asset = Asset(
         url=asset.url, file_id=asset.file_id, media_type=asset.media_type, name=name,
         size=asset.size if size is None else size, spoiler=asset.spoiler,
     )  # fmt: skip
-    return File(shown, at=at)
+    return File(shown_asset, at=at)

@@ -6,7 +6,7 @@ from pydantic import JsonValue
 
 from bridge.content.cards.json_tree import pointer
 from bridge.content.cards.tree import Native, Poll, PollAnswer
-from connectors.discord.cards.read_inputs import led, read_emoji
+from connectors.discord.cards.read_inputs import read_emoji, with_lead
 from connectors.discord.cards.read_source import (
     Json,
     count,
@@ -25,15 +25,15 @@ from connectors.discord.cards.schemas import POLL
 def read_poll(native: JsonValue, at: str) -> Poll | Native:
     if not isinstance(native, dict) or not isinstance(native.get("question"), dict):
         return unknown(native, POLL, at)
-    given = native.get("answers")
-    listed = given if isinstance(given, list) else []
-    if not all(isinstance(one, dict) for one in listed):
+    native_answers = native.get("answers")
+    answer_list = native_answers if isinstance(native_answers, list) else []
+    if not all(isinstance(item, dict) for item in answer_list):
         return unknown(native, POLL, at)
     votes = _votes(native)
     answers = tuple(
-        _answer(one, votes, pointer(at, "answers", index))
-        for index, one in enumerate(listed)
-        if isinstance(one, dict)
+        _answer(item, votes, pointer(at, "answers", index))
+        for index, item in enumerate(answer_list)
+        if isinstance(item, dict)
     )
     return Poll(
         read_plain(text(mapping(native, "question"), "text")),
@@ -51,12 +51,12 @@ def _votes(native: Json) -> dict[int, int] | None:
     results = mapping(native, "results")
     if not isinstance(results.get("answer_counts"), list):
         return None
-    found: dict[int, int] = {}
-    for one in objects(results, "answer_counts"):
-        answer, votes = whole(one, "id"), count(one, "count")
+    counts: dict[int, int] = {}
+    for entry in objects(results, "answer_counts"):
+        answer, votes = whole(entry, "id"), count(entry, "count")
         if answer is not None and votes is not None:
-            found[answer] = votes
-    return found
+            counts[answer] = votes
+    return counts
 
 
 def _answer(native: Json, votes: dict[int, int] | None, at: str) -> PollAnswer:
@@ -64,4 +64,4 @@ def _answer(native: Json, votes: dict[int, int] | None, at: str) -> PollAnswer:
     emoji, lead = read_emoji(mapping(media, "emoji"))
     number = whole(native, "answer_id")
     counted = None if votes is None else votes.get(number if number is not None else -1, 0)
-    return PollAnswer(led(lead, read_plain(text(media, "text"))), emoji, counted, at=at)
+    return PollAnswer(with_lead(lead, read_plain(text(media, "text"))), emoji, counted, at=at)

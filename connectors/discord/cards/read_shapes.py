@@ -12,25 +12,25 @@ from pydantic import JsonValue
 from bridge.content.cards.shapes import OBJECT, OBJECTS, TEXT, Table, shape_losses
 from bridge.errors import CodecError
 from bridge.model import Loss
-from connectors.discord.cards.read import opened, payloads
+from connectors.discord.cards.read import open_envelopes, payloads
 
 
 def wrong_shapes(native: JsonValue) -> tuple[Loss, ...]:
     """Of what is shown of a message, a modal or a bare payload."""
     try:
-        shown = payloads(native)
+        visible = payloads(native)
     except CodecError:
         return ()
-    inner, at = opened(native)
-    if len(shown) == 1 and shown[0].at == at:
-        expected = OBJECTS if isinstance(shown[0].data, list) else OBJECT
-        return shape_losses(shown[0].data, expected, _tables, at)
-    if not isinstance(inner, dict):
+    content, at = open_envelopes(native)
+    if len(visible) == 1 and visible[0].at == at:
+        expected = OBJECTS if isinstance(visible[0].data, list) else OBJECT
+        return shape_losses(visible[0].data, expected, _tables, at)
+    if not isinstance(content, dict):
         return ()
     return tuple(
         loss
         for key, expected in _MESSAGE.items()
-        for loss in shape_losses(inner.get(key), expected, _tables, f"{at}/{key}", key)
+        for loss in shape_losses(content.get(key), expected, _tables, f"{at}/{key}", key)
     )
 
 

@@ -40,9 +40,9 @@ def _bare_source(workspace: str) -> Source:
 
 def source_of_message(native: Json, workspace: str) -> Source:
     """People, roles and channels as the message names them; its files."""
-    people = {one: name for one, name in map(_person, objects(native, "mentions")) if one}
-    others = {text(one, "id"): text(one, "name") for one in objects(native, "mention_channels")}
-    files = {text(one, "filename"): one for one in objects(native, "attachments")}
+    people = {item: name for item, name in map(_person, objects(native, "mentions")) if item}
+    others = {text(item, "id"): text(item, "name") for item in objects(native, "mention_channels")}
+    files = {text(item, "filename"): item for item in objects(native, "attachments")}
     if not (people or others or files):
         return source_of(workspace)
     others.pop("", None)
@@ -59,18 +59,18 @@ def _person(user: Json) -> tuple[str, str]:
 
 
 def text(value: Json, key: str) -> str:
-    found = value.get(key)
-    return found if isinstance(found, str) else ""
+    field = value.get(key)
+    return field if isinstance(field, str) else ""
 
 
 def mapping(value: Json, key: str) -> Json:
-    found = value.get(key)
-    return found if isinstance(found, dict) else _NOTHING
+    field = value.get(key)
+    return field if isinstance(field, dict) else _NOTHING
 
 
 def items(value: Json, key: str) -> Sequence[JsonValue]:
-    found = value.get(key)
-    return found if isinstance(found, list) else ()
+    field = value.get(key)
+    return field if isinstance(field, list) else ()
 
 
 def objects(value: Json, key: str) -> list[Json]:
@@ -79,14 +79,14 @@ def objects(value: Json, key: str) -> list[Json]:
 
 def whole(value: Json, key: str) -> int | None:
     """A whole number; what counts something is never true or false."""
-    found = value.get(key)
-    return found if isinstance(found, int) and not isinstance(found, bool) else None
+    number = value.get(key)
+    return number if isinstance(number, int) and not isinstance(number, bool) else None
 
 
 def count(value: Json, key: str) -> int | None:
     """A whole number that is not negative."""
-    found = whole(value, key)
-    return found if found is not None and found >= 0 else None
+    number = whole(value, key)
+    return number if number is not None and number >= 0 else None
 
 
 def kind_of(component: Json) -> int | None:

@@ -37,8 +37,8 @@ def _is_small(block: Block) -> bool:
 
 def _large(blocks: Iterable[Block], at: str) -> Prose:
     """The paragraphs without their size: that they are small, the node around them says."""
-    found = (Paragraph(block.children) for block in blocks if isinstance(block, Paragraph))
-    return Prose(tuple(found), at=at)
+    paragraphs = (Paragraph(block.children) for block in blocks if isinstance(block, Paragraph))
+    return Prose(tuple(paragraphs), at=at)
 
 
 def read_document(native: str, source: Source) -> Document:

@@ -28,7 +28,7 @@ def write_card(card: Card, rendering: Rendering) -> Written:
     shape = _shape_of(nodes)
     if shape is not None:
         w = Writing(card, rendering, WRITERS)
-        messages = _write_plainly(w, shape)
+        messages = _write_embeds_message(w, shape)
         if messages is not None:
             return Written(messages, tuple(w.losses))
     return write_components(card, rendering)
@@ -100,7 +100,7 @@ def _without_actions(panel: Container) -> tuple[Container, list[Actions]]:
     return (replace(panel, nodes=tuple(nodes)), rows) if rows else (panel, [])
 
 
-def _write_plainly(w: Writing, shape: _Shape) -> tuple[NativeMessage, ...] | None:
+def _write_embeds_message(w: Writing, shape: _Shape) -> tuple[NativeMessage, ...] | None:
     """None where something has no place in such a message."""
     if not all(is_embeddable(w, panel) for panel in shape.panels):
         return None
@@ -139,8 +139,10 @@ def _without_previews(text: str, embeds: Iterable[Embed]) -> str:
     for embed in embeds:
         url = embed.body.get("url")
         if isinstance(url, str) and url in text:
-            quiet = re.sub(rf"(?<!\S){re.escape(url)}(?!\S)", lambda found: f"<{found[0]}>", text)
-            text = quiet if len(quiet) <= limits.CONTENT else text
+            without_preview = re.sub(
+                rf"(?<!\S){re.escape(url)}(?!\S)", lambda match: f"<{match[0]}>", text
+            )
+            text = without_preview if len(without_preview) <= limits.CONTENT else text
     return text
 
 

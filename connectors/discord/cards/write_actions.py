@@ -30,15 +30,15 @@ from bridge.content.cards.walk import walk, within
 from bridge.content.text.plain import blocks_as_line
 from bridge.content.text.tree import Break, Inline, Text
 from connectors.discord.cards import limits, schemas
-from connectors.discord.cards.write_buttons import STYLES, Row, button_body, tell_details
+from connectors.discord.cards.write_buttons import STYLES, Row, button_body, lose_details
 from connectors.discord.cards.write_inputs import (
-    filled_in,
     input_name,
     input_words,
+    value_line,
     with_room,
 )
 from connectors.discord.cards.write_menus import stands_in_message, write_as_text, write_menu
-from connectors.discord.cards.write_state import Asking, Json, Writing, content_of, sound
+from connectors.discord.cards.write_state import CardInputs, Json, Writing, content_of, sound
 from connectors.discord.cards.write_text import bold, joined, lines_of, plain, say_line, say_small
 
 Line = tuple[Inline, ...]
@@ -52,46 +52,46 @@ def write_actions(w: Writing, items: Iterable[Button | Input]) -> None:
     """Buttons in rows of five, each menu in its own; inputs that stand together are one form. The
     small print of a form stands between the buttons before it and its own."""
     row = Row(w)
-    asked: list[Input] = []
-    beside = False
+    inputs: list[Input] = []
+    row_has_buttons = False
     for item in items:
         if not isinstance(item, Button) and not stands_in_message(item):
-            if asked and (item.dispatches or asked[-1].dispatches):
-                _write_form_button(w, asked, row)
-                asked = []
-            asked.append(item)
+            if inputs and (item.dispatches or inputs[-1].dispatches):
+                _write_form_button(w, inputs, row)
+                inputs = []
+            inputs.append(item)
             continue
-        if asked:
-            _write_form_button(w, asked, row)
-            asked = []
+        if inputs:
+            _write_form_button(w, inputs, row)
+            inputs = []
         if not isinstance(item, Button):
             row.end()
             write_menu(w, item)
         elif item.does == "reveal" and (form := _form_in(w, item)) is not None:
-            if beside:
+            if row_has_buttons:
                 row.end()
-                beside = False
+                row_has_buttons = False
             _write_revealed_form(w, item, form, row)
         elif item.does in ("reveal", "toggle"):
             row.end()
-            _write_shown(w, item)
+            _write_revealed(w, item)
         else:
             row.add(item)
-            beside = True
-    if asked:
-        _write_form_button(w, asked, row)
+            row_has_buttons = True
+    if inputs:
+        _write_form_button(w, inputs, row)
     row.end()
 
 
-def _write_shown(w: Writing, node: Button) -> None:
+def _write_revealed(w: Writing, node: Button) -> None:
     """What a press would show is shown: below its label, or where it stands anyway."""
-    tell_details(w, node)
+    lose_details(w, node)
     label = plain(node.label)
     sign: Line = (Text(f"{node.emoji} "),) if node.emoji else ()
     if node.does == "toggle":
-        words = f"{node.emoji} {label}".strip() or "button"
-        w.lose(node.at, "toggle_shown", words, "what it hides is shown")
-        hidden = _asking(w).hidden & {*node.targets} - w.unfolded
+        lost_words = f"{node.emoji} {label}".strip() or "button"
+        w.lose(node.at, "toggle_shown", lost_words, "what it hides is shown")
+        hidden = _card_inputs(w).hidden & {*node.targets} - w.unfolded
         if hidden and label:
             w.unfolded |= hidden
             say_small(w, (Text("▾ "), *sign, *node.label), node.at)
@@ -104,126 +104,132 @@ def _write_shown(w: Writing, node: Button) -> None:
 # --- forms ----------------------------------------------------------------------------------
 
 
-def _write_form_button(w: Writing, asked: Sequence[Input], row: Row) -> None:
+def _write_form_button(w: Writing, inputs: Sequence[Input], row: Row) -> None:
     """What is asked, and filled in already, in small print; the button that sends the inputs opens
     the form. Inputs that no button sends have a button of their own, which is called as they
     are."""
-    if not w.token(asked[0].at):
+    if not w.token(inputs[0].at):
         row.end()
-        for node in asked:
+        for node in inputs:
             write_as_text(w, node)
         return
-    asking = _asking(w)
-    alone = [node for node in asked if not node.disabled and id(node) not in asking.sent]
-    name = _button_name(asked) if len(alone) == len(asked) else ""
-    if lines := [line for node in asked if (line := _asked_line(w, node, named=bool(name)))]:
+    card_inputs = _card_inputs(w)
+    unsent = [
+        node for node in inputs if not node.disabled and id(node) not in card_inputs.submitted
+    ]
+    name = _button_name(inputs) if len(unsent) == len(inputs) else ""
+    if lines := [line for node in inputs if (line := _input_line(w, node, named=bool(name)))]:
         row.end()
-        _say_asked(w, asked, lines)
-    for node in asked:
-        _tell_asked(w, node)
-    if alone and (custom_id := w.action_id(alone[0].at)):
+        _write_input_lines(w, inputs, lines)
+    for node in inputs:
+        _lose_input(w, node)
+    if unsent and (custom_id := w.action_id(unsent[0].at)):
         body: Json = {"type": schemas.BUTTON, "style": STYLES["default"]}
         row.add_body(body | {"label": _unlike_others(w, name or FILL_IN), "custom_id": custom_id})
 
 
-def _say_asked(w: Writing, asked: Sequence[Input], lines: Sequence[Line]) -> None:
-    more = any(_tells_more(node) for node in asked)
-    gap: Inline = Break() if more else Text(" · ")
-    spaced = [each for line in lines for each in (gap, *line)]
-    say_small(w, tuple(spaced[1:]), asked[0].at)
+def _write_input_lines(w: Writing, inputs: Sequence[Input], lines: Sequence[Line]) -> None:
+    multiline = any(_has_more_than_name(node) for node in inputs)
+    gap: Inline = Break() if multiline else Text(" · ")
+    parts = [part for line in lines for part in (gap, *line)]
+    say_small(w, tuple(parts[1:]), inputs[0].at)
 
 
-def _tell_asked(w: Writing, node: Input) -> None:
+def _lose_input(w: Writing, node: Input) -> None:
     words = input_words(node) or node.type
     if node.disabled:
         w.lose(node.at, "disabled_input", words, "what is filled in, in small print")
-    elif id(node) in _asking(w).roomless:
+    elif id(node) in _card_inputs(w).without_page:
         w.lose(node.at, "input_without_room", words)
     else:
         w.lose(node.at, "input_in_form", words, "a form behind a button")
 
 
-def _asked_line(w: Writing, node: Input, *, named: bool = False) -> Line:
+def _input_line(w: Writing, node: Input, *, named: bool = False) -> Line:
     """`label: what is filled in (what stands in the empty field) · hint`; without the label where a
     button is `named` by it. What nothing names is called by its kind."""
     label = () if named else node.label
-    filled = _filled_beside(node) if named else filled_in(node)
+    value = _value_beside_name(node) if named else value_line(node)
     placeholder = plain((Text(node.placeholder),))
-    empty: Line = (Text(placeholder),) if placeholder and not filled else ()
+    empty: Line = (Text(placeholder),) if placeholder and not value else ()
     if label and empty:
         empty = (Text("("), *empty, Text(")"))
     elif named and not node.label:
         empty = ()
     colon = " " if plain(label).endswith((":", "?")) else ": "
-    run: list[Inline] = [*label]
-    for gap, part in ((colon, filled), (" ", empty), (" · ", node.hint)):
+    inlines: list[Inline] = [*label]
+    for gap, part in ((colon, value), (" ", empty), (" · ", node.hint)):
         if part:
-            run += (Text(gap), *part) if run else part
-    if not run and not named and id(node) not in _asking(w).names:
-        run = [Text(kind_of_input(node))]
-    return tuple(run)
+            inlines += (Text(gap), *part) if inlines else part
+    if not inlines and not named and id(node) not in _card_inputs(w).names:
+        inlines = [Text(kind_of_input(node))]
+    return tuple(inlines)
 
 
-def _filled_beside(node: Input) -> Line:
+def _value_beside_name(node: Input) -> Line:
     """What is filled in, beside a button that is called as the input is: a box by its title."""
-    return () if isinstance(node, Toggle) and not node.label else filled_in(node)
+    return () if isinstance(node, Toggle) and not node.label else value_line(node)
 
 
-def _tells_more(node: Input) -> bool:
+def _has_more_than_name(node: Input) -> bool:
     """Whether there is more to say of it than its name."""
-    return bool(filled_in(node) or node.hint or (node.label and node.placeholder.strip()))
+    return bool(value_line(node) or node.hint or (node.label and node.placeholder.strip()))
 
 
-def _button_name(asked: Sequence[Input]) -> str:
+def _button_name(inputs: Sequence[Input]) -> str:
     """The names of the inputs, where a button has room for them and nothing else is to be said;
     the name of a single one in any case."""
-    if len(asked) > 1 and any(map(_tells_more, asked)):
+    if len(inputs) > 1 and any(map(_has_more_than_name, inputs)):
         return ""
-    name = ", ".join(map(_name_on_button, asked))
+    name = ", ".join(map(_name_on_button, inputs))
     return name if len(name) <= limits.LABEL else ""
 
 
 def _name_on_button(node: Input) -> str:
     """A text before the input is read there: the button does not repeat it."""
     if isinstance(node, Toggle) and not node.label:
-        return plain(filled_in(node)) or input_name(node, {})
+        return plain(value_line(node)) or input_name(node, {})
     return input_name(node, {})
 
 
 def _unlike_others(w: Writing, label: str) -> str:
     """The label with a number, where another form or a button of this message is called the
     same."""
-    number = w.labels.get(label, _asking(w).labels[label]) + 1
+    number = w.labels.get(label, _card_inputs(w).labels[label]) + 1
     w.labels[label] = number
     return label if number == 1 else f"{label[: limits.LABEL - 8]} ({number})"
 
 
-def _asking(w: Writing) -> Asking:
+def _card_inputs(w: Writing) -> CardInputs:
     """What the whole card asks; looked for once."""
-    if w.asking is None:
+    if w.card_inputs is None:
         forms = forms_of(w.card)
         sent: set[int] = set()
         in_forms: set[int] = set()
         for node in walk(w.card.nodes):
             if isinstance(node, Button) and node.does == "submit" and w.token(node.at):
                 inputs = forms.sent_by(node)
-                fresh = [
+                unassigned = [
                     item for item in inputs if not item.dispatches and id(item) not in in_forms
                 ]
-                if fresh:
-                    asked = [item for item in inputs if not item.dispatches]
-                    sent.update(map(id, asked))
-                    in_forms.update(map(id, with_room(asked)))
-        named = texts_that_name(w.card.nodes)
-        names = {asked: blocks_as_line(text.text) for asked, text in named.items()}
+                if unassigned:
+                    own_inputs = [item for item in inputs if not item.dispatches]
+                    sent.update(map(id, own_inputs))
+                    in_forms.update(map(id, with_room(own_inputs)))
+        texts_by_input = texts_that_name(w.card.nodes)
+        names = {
+            own_inputs: blocks_as_line(text.text) for own_inputs, text in texts_by_input.items()
+        }
         hidden = frozenset(
             node.id for node in walk(w.card.nodes) if isinstance(node, Container) and node.hidden
         )
         labels = Counter(
             plain(node.label) for node in walk(w.card.nodes) if isinstance(node, Button)
         )
-        w.asking = Asking(names, frozenset(sent), frozenset(sent - in_forms), hidden, labels)
-    return w.asking
+        w.card_inputs = CardInputs(
+            names, frozenset(sent), frozenset(sent - in_forms), hidden, labels
+        )
+    return w.card_inputs
 
 
 # --- a form that a button reveals ------------------------------------------------------------
@@ -237,7 +243,7 @@ class _Form:
     names: Mapping[int, Prose]
 
     texts: list[Node] = field(default_factory=list[Node])
-    asked: list[Node] = field(default_factory=list[Node])
+    nodes: list[Node] = field(default_factory=list[Node])
     inputs: list[Input] = field(default_factory=list[Input])
     buttons: list[Button] = field(default_factory=list[Button])
     others: list[Node] = field(default_factory=list[Node])
@@ -245,22 +251,22 @@ class _Form:
 
 def texts_of_form(button: Button) -> Nodes:
     """The texts in what a button reveals that stand in the form, above its inputs."""
-    return tuple(_parted(button).texts)
+    return tuple(_parse_form(button).texts)
 
 
-def several_send(button: Button) -> bool:
+def has_several_submits(button: Button) -> bool:
     """Whether what the button reveals has several buttons that send its inputs."""
-    return sum(button.does == "submit" for button in _parted(button).buttons) > 1
+    return sum(button.does == "submit" for button in _parse_form(button).buttons) > 1
 
 
 def _form_in(w: Writing, node: Button) -> _Form | None:
     """None for what asks nothing or sends nothing: it is shown as it is."""
-    form = _parted(node)
-    sends = any(button.does == "submit" and w.token(button.at) for button in form.buttons)
-    return form if sends and form.inputs else None
+    form = _parse_form(node)
+    is_submitted = any(button.does == "submit" and w.token(button.at) for button in form.buttons)
+    return form if is_submitted and form.inputs else None
 
 
-def _parted(button: Button) -> _Form:
+def _parse_form(button: Button) -> _Form:
     form = _Form(texts_that_name(button.nodes))
     names = {id(text) for text in form.names.values()}
     stack = [iter(button.nodes)]
@@ -272,11 +278,11 @@ def _parted(button: Button) -> _Form:
             form.buttons.append(node)
         elif isinstance(node, Input):
             form.inputs.append(node)
-            form.asked.append(node)
+            form.nodes.append(node)
         elif isinstance(node, Prose | Fields | Divider) or _is_all_text(node):
             if not isinstance(node, Divider) and id(node) not in names:
                 form.texts.append(node)
-                form.asked.append(node)
+                form.nodes.append(node)
         elif _is_bare(node):
             stack.append(within(node))
         else:
@@ -303,45 +309,50 @@ def _write_revealed_form(w: Writing, node: Button, form: _Form, row: Row) -> Non
     """A button that opens the form, called as the one that would have revealed it. One line of
     small print above the row says what the form asks. Where several buttons send the inputs, each
     opens it."""
-    sends = [button for button in form.buttons if button.does == "submit"]
+    submits = [button for button in form.buttons if button.does == "submit"]
     for text in form.texts:
-        if not _is_said_in_line(text):
+        if not _fits_in_line(text):
             w.lose(text.at, "text_in_form", _words_of(w, text), "in the form")
-    say_small(w, _form_line(w, node, form, sends), node.at)
-    for each in form.inputs:
-        _tell_asked(w, each)
+    say_small(w, _form_line(w, node, form, submits), node.at)
+    for asked_input in form.inputs:
+        _lose_input(w, asked_input)
     label = plain(node.label)
     for button in form.buttons:
         if button.does != "submit":
-            _write_beside(w, button, row)
+            _write_other_button(w, button, row)
             continue
-        own = plain(button.label)
-        w.lose(node.at, "reveal_in_form", own if len(sends) == 1 else label, "a form of its title")
-        faced = _as_opener(node, button, f"{label}: {own}" if len(sends) > 1 else label)
-        if (body := button_body(w, faced)) is not None:
+        submit_label = plain(button.label)
+        w.lose(
+            node.at,
+            "reveal_in_form",
+            submit_label if len(submits) == 1 else label,
+            "a form of its title",
+        )
+        opener = _as_opener(node, button, f"{label}: {submit_label}" if len(submits) > 1 else label)
+        if (body := button_body(w, opener)) is not None:
             row.add_body(body)
     if form.others:
         row.end()
         w.write(form.others)
 
 
-def _form_line(w: Writing, node: Button, form: _Form, sends: Sequence[Button]) -> Line:
+def _form_line(w: Writing, node: Button, form: _Form, submits: Sequence[Button]) -> Line:
     """`button: texts · inputs with their options → the button that sends them`; the last part only
     where no button of the row says it."""
     parts: list[Line] = []
-    for item in form.asked:
+    for item in form.nodes:
         if isinstance(item, Input):
             parts.append(_revealed_input(w, item, form.names.get(id(item))))
-        elif _is_said_in_line(item):
+        elif _fits_in_line(item):
             parts.append(_text_line(item))
-    label, inner = plain(node.label), plain(sends[0].label)
+    label, inner = plain(node.label), plain(submits[0].label)
     lead = bold(node.label)
     if lead and any(parts):
         lead = (*lead, Text(" " if label.endswith((":", "?")) else ": "))
-    run = (*lead, *joined(parts))
-    if len(sends) == 1 and inner.casefold() != label.casefold():
-        run = (*run, Text(" → "), *sends[0].label)
-    return tuple(Text(" ") if isinstance(inline, Break) else inline for inline in run)
+    inlines = (*lead, *joined(parts))
+    if len(submits) == 1 and inner.casefold() != label.casefold():
+        inlines = (*inlines, Text(" → "), *submits[0].label)
+    return tuple(Text(" ") if isinstance(inline, Break) else inline for inline in inlines)
 
 
 def _revealed_input(w: Writing, node: Input, name: Prose | None) -> Line:
@@ -349,7 +360,7 @@ def _revealed_input(w: Writing, node: Input, name: Prose | None) -> Line:
     if name is not None:
         node = replace(node, label=blocks_as_line(name.text))
     if not isinstance(node, Choice) or not 0 < len(node.options) <= _MAX_OPTIONS:
-        return _asked_line(w, node)
+        return _input_line(w, node)
     placeholder = words(sound(node.placeholder).strip())
     label, options = node.label or placeholder, _options_line(node)
     colon = " " if plain(label).endswith((":", "?")) else ": "
@@ -361,15 +372,15 @@ def _revealed_input(w: Writing, node: Input, name: Prose | None) -> Line:
 
 def _options_line(node: Choice) -> Line:
     """`☑ one / another`: what is chosen already has a tick."""
-    run: list[Inline] = []
+    inlines: list[Inline] = []
     for option in node.options:
         sign = f"{'☑ ' * (option.value in node.values)}{option.emoji and f'{option.emoji} '}"
-        run.append(Text(f"{' / ' if run else ''}{sign}"))
-        run += option.label or words(sound(option.value))
-    return tuple(run)
+        inlines.append(Text(f"{' / ' if inlines else ''}{sign}"))
+        inlines += option.label or words(sound(option.value))
+    return tuple(inlines)
 
 
-def _is_said_in_line(node: Node) -> bool:
+def _fits_in_line(node: Node) -> bool:
     """Whether it is short enough for the small print: anything longer stands in the form alone."""
     return len(plain(_text_line(node))) <= _MAX_IN_LINE
 
@@ -387,20 +398,20 @@ def _text_line(node: Node) -> Line:
             return ()
 
 
-def _as_opener(node: Button, sends: Button, label: str) -> Button:
+def _as_opener(node: Button, submit: Button, label: str) -> Button:
     """The button that sends the form, with the face of the one that would have revealed it."""
-    style = sends.style if node.style == "default" else node.style
+    style = submit.style if node.style == "default" else node.style
     return replace(
-        sends, label=(Text(label),), style=style, emoji=node.emoji or sends.emoji,
-        icon=node.icon or sends.icon, hint=node.hint or sends.hint,
-        disabled=node.disabled or sends.disabled,
+        submit, label=(Text(label),), style=style, emoji=node.emoji or submit.emoji,
+        icon=node.icon or submit.icon, hint=node.hint or submit.hint,
+        disabled=node.disabled or submit.disabled,
     )  # fmt: skip
 
 
-def _write_beside(w: Writing, node: Button, row: Row) -> None:
+def _write_other_button(w: Writing, node: Button, row: Row) -> None:
     if node.does in ("reveal", "toggle"):
         row.end()
-        _write_shown(w, node)
+        _write_revealed(w, node)
     else:
         row.add(node)
 

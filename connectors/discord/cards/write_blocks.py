@@ -37,17 +37,17 @@ Line = tuple[Inline, ...]
 _MAX_DEPTH = 12
 
 
-def shown_blocks(w: Writing, document: Document, at: str) -> Document:
+def supported_blocks(w: Writing, document: Document, at: str) -> Document:
     """Tables as code or lists; what changes is named."""
     for block in document:
         if not isinstance(block, (Paragraph, CodeBlock)) and not (
             isinstance(block, Heading) and block.level <= 3
         ):
-            return tuple(_shown(w, document, at, 0))
+            return tuple(_supported(w, document, at, 0))
     return document
 
 
-def _shown(w: Writing, blocks: Iterable[Block], at: str, depth: int) -> Iterator[Block]:
+def _supported(w: Writing, blocks: Iterable[Block], at: str, depth: int) -> Iterator[Block]:
     for block in blocks:
         match block:
             case Table():
@@ -59,13 +59,13 @@ def _shown(w: Writing, blocks: Iterable[Block], at: str, depth: int) -> Iterator
                 w.lose(at, "heading_level", f"heading {level}", "heading 3")
                 yield block
             case Quote(inner) if depth < _MAX_DEPTH:
-                yield Quote(tuple(_shown(w, inner, at, depth + 1)))
+                yield Quote(tuple(_supported(w, inner, at, depth + 1)))
             case List(items) if depth < _MAX_DEPTH:
-                items_shown = tuple(
-                    ListItem(tuple(_shown(w, item.blocks, at, depth + 1)), item.checked)
+                supported_items = tuple(
+                    ListItem(tuple(_supported(w, item.blocks, at, depth + 1)), item.checked)
                     for item in items
                 )
-                yield replace(block, items=items_shown)
+                yield replace(block, items=supported_items)
             case _:
                 yield block
 
@@ -159,14 +159,14 @@ def _block_without(w: Writing, block: Block, at: str) -> Block:
 
 
 def _line_without(w: Writing, line: Line, at: str) -> Line:
-    run: list[Inline] = []
+    inlines: list[Inline] = []
     for inline in line:
         if isinstance(inline, Link) and len(inline.url) > limits.LINK:
             w.lose(at, "long_link", inline.url)
             bare = inline.children == (Text(inline.url),)
-            run += (Text(f"{inline.url[:100]}…"),) if bare else inline.children
+            inlines += (Text(f"{inline.url[:100]}…"),) if bare else inline.children
         elif isinstance(inline, Strong | Emphasis | Strike | Underline | Spoiler):
-            run.append(replace(inline, children=_line_without(w, inline.children, at)))
+            inlines.append(replace(inline, children=_line_without(w, inline.children, at)))
         else:
-            run.append(inline)
-    return tuple(run)
+            inlines.append(inline)
+    return tuple(inlines)

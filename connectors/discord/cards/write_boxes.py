@@ -37,7 +37,7 @@ from connectors.discord.cards.write_media import (
     thumbnail,
 )
 from connectors.discord.cards.write_state import Box, Json, Piece, Writing, content_of
-from connectors.discord.cards.write_text import say_line, say_small, tell_manner
+from connectors.discord.cards.write_text import lose_manner, say_line, say_small
 
 
 def write_section(w: Writing, node: Section) -> None:
@@ -48,13 +48,13 @@ def write_section(w: Writing, node: Section) -> None:
         w.write(stack_section(node))
         return
     w.write(node.nodes)
-    beside = _accessory(w, node.accessory) if _are_texts(w, first) else None
-    if beside is None:
+    accessory = _accessory(w, node.accessory) if _are_texts(w, first) else None
+    if accessory is None:
         if not isinstance(node.accessory, Button):
             w.lose(node.at, "stack_section", node.accessory.type, "below")
         w.write((node.accessory,))
         return
-    _set_beside(w, first, beside)
+    _join_as_section(w, first, accessory)
 
 
 def _are_texts(w: Writing, first: int) -> bool:
@@ -79,29 +79,29 @@ def _accessory(w: Writing, node: Node) -> Piece | None:
     return None
 
 
-def _set_beside(w: Writing, first: int, beside: Piece) -> None:
+def _join_as_section(w: Writing, first: int, accessory: Piece) -> None:
     """The pieces from `first` on as one section."""
     texts = w.pieces[first:]
     bodies = [piece.body for piece in texts[: limits.SECTION_TEXTS]]
-    if rest := texts[limits.SECTION_TEXTS :]:
-        contents = [content_of(text) for text in (texts[limits.SECTION_TEXTS - 1], *rest)]
+    if remaining := texts[limits.SECTION_TEXTS :]:
+        contents = [content_of(text) for text in (texts[limits.SECTION_TEXTS - 1], *remaining)]
         bodies[-1] = {"type": schemas.TEXT_DISPLAY, "content": "\n".join(contents)}
-    body: Json = {"type": schemas.SECTION, "components": [*bodies], "accessory": beside.body}
-    text = sum(piece.text for piece in texts) + len(rest)
-    w.pieces[first:] = [Piece(body, w.box, 2 + len(bodies), text, beside.files)]
+    body: Json = {"type": schemas.SECTION, "components": [*bodies], "accessory": accessory.body}
+    text = sum(piece.text for piece in texts) + len(remaining)
+    w.pieces[first:] = [Piece(body, w.box, 2 + len(bodies), text, accessory.files)]
 
 
 def write_columns(w: Writing, node: Columns) -> None:
     """Neighbouring short texts in one line, everything else one below the other; texts with a small
     picture are a section."""
-    if beside := _picture_column(node):
-        write_section(w, Section(node.columns[0].nodes, beside, at=node.at))
+    if picture := _picture_column(node):
+        write_section(w, Section(node.columns[0].nodes, picture, at=node.at))
         return
     first = len(w.pieces)
-    columns, beside = _without_icons(w, node.columns)
+    columns, picture = _without_icons(w, node.columns)
     stacked = _write_side_by_side(w, node, columns)
-    if beside is not None and (piece := thumbnail(w, beside)) is not None:
-        _set_beside(w, first, piece)
+    if picture is not None and (piece := thumbnail(w, picture)) is not None:
+        _join_as_section(w, first, piece)
     if stacked and len(node.columns) > 1:
         w.lose(node.at, "stack_columns", f"{len(node.columns)} columns", "one below the other")
 
@@ -118,16 +118,19 @@ def _without_icons(
     }
     if not icons:
         return columns, None
-    rest = tuple(column for n, column in enumerate(columns) if (column.at or str(n)) not in icons)
-    pictures = [icon for icon in icons.values() if isinstance(icon, Image)]
-    texts = bool(rest) and all(
-        not node.link and all(isinstance(inner, Prose) for inner in node.nodes) for node in rest
+    other_columns = tuple(
+        column for n, column in enumerate(columns) if (column.at or str(n)) not in icons
     )
-    beside = pictures[0] if texts and is_small(w, pictures[0]) else None
+    pictures = [icon for icon in icons.values() if isinstance(icon, Image)]
+    texts = bool(other_columns) and all(
+        not node.link and all(isinstance(inner, Prose) for inner in node.nodes)
+        for node in other_columns
+    )
+    section_picture = pictures[0] if texts and is_small(w, pictures[0]) else None
     for picture in pictures:
-        if picture is not beside:
+        if picture is not section_picture:
             lose_decoration(w, picture)
-    return rest, beside
+    return other_columns, section_picture
 
 
 def _write_side_by_side(w: Writing, node: Columns, columns: tuple[Column, ...]) -> bool:
@@ -156,7 +159,7 @@ def _write_line(w: Writing, node: Columns, texts: list[Prose]) -> None:
         w.write(texts)
         return
     for text in texts:
-        tell_manner(w, text)
+        lose_manner(w, text)
     w.lose(node.at, "columns_as_line", f"{len(texts)} columns", "one line")
     line = columns_as_line(texts)
     if all(text.subtle or text.size == "small" for text in texts):
@@ -170,8 +173,8 @@ def _picture_column(node: Columns) -> Image | None:
     if len(node.columns) != 2 or any(column.link for column in node.columns):
         return None
     match node.columns[1].nodes:
-        case (Image() as beside,) if beside.size != "full" and node.columns[0].nodes:
-            return beside
+        case (Image() as picture,) if picture.size != "full" and node.columns[0].nodes:
+            return picture
         case _:
             return None
 
@@ -184,7 +187,7 @@ def write_container(w: Writing, node: Container) -> None:
     if node.hidden:
         w.unfolded |= {node.id}
         w.lose(node.at, "hidden_shown", "hidden until asked for", "open")
-    w.write(opened(w, node))
+    w.write(open_container(w, node))
     w.box = outer
 
 
@@ -202,7 +205,7 @@ def _box_of(w: Writing, node: Container) -> Box | None:
     return outer
 
 
-def opened(w: Writing, node: Container) -> Nodes:
+def open_container(w: Writing, node: Container) -> Nodes:
     """What stands around its nodes as nodes; a thumbnail stands beside the first text."""
     head = head_of_container(node)
     if node.link and not node.title and (link := linked(w, (), node.link, node.at)):
@@ -213,9 +216,9 @@ def opened(w: Writing, node: Container) -> Nodes:
         if credit is not None and credit.link and not (credit.text and safe_url(credit.link)):
             w.lose(credit.at, "credit_link", credit.link)
     match node.nodes:
-        case (Prose() as first, *rest) if _is_bare_thumbnail(w, node, head):
-            beside = Section((first,), head[-1], at=node.at)
-            nodes: Nodes = (*head[:-1], beside, *rest)
+        case (Prose() as first, *remaining) if _is_bare_thumbnail(w, node, head):
+            section = Section((first,), head[-1], at=node.at)
+            nodes: Nodes = (*head[:-1], section, *remaining)
         case _:
             nodes = (*head, *node.nodes)
     return (*nodes, *foot_of_container(node))

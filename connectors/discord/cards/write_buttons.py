@@ -9,7 +9,7 @@ from bridge.content.text.urls import safe_url
 from connectors.discord.cards import limits, schemas
 from connectors.discord.cards.write_inputs import confirm_words, is_emoji
 from connectors.discord.cards.write_state import Json, Writing, http_url, sound
-from connectors.discord.cards.write_text import plain, say, written_line
+from connectors.discord.cards.write_text import plain, say, supported_line
 
 Line = tuple[Inline, ...]
 
@@ -28,7 +28,7 @@ class Row:
         body = button_body(self._w, button)
         if body is None:
             self._end_buttons()
-            self._texts.append(written_line(self._w, button_line(self._w, button), button.at))
+            self._texts.append(supported_line(self._w, button_line(self._w, button), button.at))
         else:
             self.add_body(body)
 
@@ -67,10 +67,10 @@ def button_body(w: Writing, node: Button) -> Json | None:
         w.lose(node.at, "foreign_action", plain(node.label) or node.hint or node.does, shown_as)
         return _link_button(w, node, origin) if origin else None
     if sku := _sku_of(node):
-        tell_details(w, node)
+        lose_details(w, node)
         return {"type": schemas.BUTTON, "style": schemas.PREMIUM_STYLE, "sku_id": sku}
     body: Json = {"type": schemas.BUTTON, "style": STYLES[node.style], "custom_id": custom_id}
-    return _faced(w, node, body)
+    return _with_face(w, node, body)
 
 
 def _sku_of(node: Button) -> str:
@@ -83,13 +83,13 @@ def _sku_of(node: Button) -> str:
 
 def _link_button(w: Writing, node: Button, url: str) -> Json:
     body: Json = {"type": schemas.BUTTON, "style": schemas.LINK_STYLE, "url": url}
-    return _faced(w, node, body)
+    return _with_face(w, node, body)
 
 
-def _faced(w: Writing, node: Button, body: Json) -> Json:
+def _with_face(w: Writing, node: Button, body: Json) -> Json:
     """The button with what is seen of it; what is not is named."""
     if node.icon is not None or node.hint or node.confirm is not None:
-        tell_details(w, node)
+        lose_details(w, node)
     label, sign = plain(node.label), node.emoji.strip()
     if sign and is_emoji(sign):
         body["emoji"] = {"name": sign}
@@ -102,7 +102,7 @@ def _faced(w: Writing, node: Button, body: Json) -> Json:
     return body
 
 
-def tell_details(w: Writing, node: Button) -> None:
+def lose_details(w: Writing, node: Button) -> None:
     """What Discord's buttons do not have."""
     if node.icon is not None:
         w.lose(node.at, "button_icon", node.icon.alt or node.icon.url or "picture")
@@ -114,7 +114,7 @@ def tell_details(w: Writing, node: Button) -> None:
 
 def button_line(w: Writing, node: Button) -> Line:
     """Its label in words, linked where it opens something."""
-    tell_details(w, node)
+    lose_details(w, node)
     label = node.label or (Text(node.hint or "…"),)
     sign: Line = (Text(f"{node.emoji} "),) if node.emoji else ()
     if node.does != "open":

@@ -54,7 +54,7 @@ from connectors.discord.cards.write_text import (
     lines_of,
     say,
     say_small,
-    written,
+    supported_markdown,
 )
 
 Line = tuple[Inline, ...]
@@ -89,10 +89,10 @@ def write_context(w: Writing, node: Context) -> None:
         write_gallery(w, Gallery(pictures, at=node.at))
         return
     if not is_small_print(Context(tuple(item for item in node.items if isinstance(item, Prose)))):
-        apart = (
+        separate = (
             replace(item, subtle=True) if isinstance(item, Prose) else item for item in node.items
         )
-        w.write(apart)
+        w.write(separate)
         return
     lines = (
         _small_image(w, item) if isinstance(item, Image) else lines_of(item) for item in node.items
@@ -120,7 +120,7 @@ def _field(w: Writing, node: LabelledValue) -> str:
     label, value = as_it_is(node.label), as_it_is(line_in(node.value))
     if label and value:
         return f"**{label}** {value}"
-    return written(w, tuple(labelled(node)), node.at)
+    return supported_markdown(w, tuple(labelled(node)), node.at)
 
 
 # --- alerts, progress, tasks, polls ---------------------------------------------------------
@@ -130,27 +130,27 @@ def write_alert(w: Writing, node: Alert) -> None:
     """A container in the colour of its level; within another a quote behind its sign."""
     if w.box is not None:
         w.lose(node.at, "alert_as_prose", node.level, "a quote")
-        say(w, written(w, alert_as_prose(node).text, node.at))
+        say(w, supported_markdown(w, alert_as_prose(node).text, node.at))
         return
     style, sign = _ALERTS[node.level]
     w.box = Box(color_of(style, None), spoiler=False)
-    say(w, written(w, lead((Emoji(sign, sign), Text(" ")), node.text), node.at))
+    say(w, supported_markdown(w, lead((Emoji(sign, sign), Text(" ")), node.text), node.at))
     w.box = None
 
 
 def write_badge(w: Writing, node: Badge) -> None:
     lost = " ".join(text for text in (node.icon, node.style) if text and text != "default")
     w.lose(node.at, "badge_as_prose", lost or "badge", "words")
-    say(w, written(w, badge_as_prose(node).text, node.at))
+    say(w, supported_markdown(w, badge_as_prose(node).text, node.at))
 
 
 def write_progress(w: Writing, node: Progress) -> None:
-    is_known = node.value is not None and isfinite(node.value) and isfinite(node.max)
+    is_number = node.value is not None and isfinite(node.value) and isfinite(node.max)
     w.lose(node.at, "progress_as_prose", "bar", "signs")
     say(
         w,
-        written(
-            w, progress_as_prose(node if is_known else replace(node, value=None)).text, node.at
+        supported_markdown(
+            w, progress_as_prose(node if is_number else replace(node, value=None)).text, node.at
         ),
     )
 
@@ -158,7 +158,7 @@ def write_progress(w: Writing, node: Progress) -> None:
 def write_rating(w: Writing, node: Rating) -> None:
     value = node.value if isfinite(node.value) else 0.0
     w.lose(node.at, "rating_as_prose", "stars", "signs")
-    say(w, written(w, rating_as_prose(replace(node, value=value)).text, node.at))
+    say(w, supported_markdown(w, rating_as_prose(replace(node, value=value)).text, node.at))
 
 
 def write_tasks(w: Writing, node: Tasks) -> None:
@@ -171,7 +171,7 @@ def _lines_joined(nodes: Nodes) -> Iterator[Node]:
     for is_line, group in groupby(nodes, _is_plain_line):
         if is_line:
             lines = [lines_of(line_node) for line_node in group if isinstance(line_node, Prose)]
-            spaced = [each for line in lines for each in (Break(), *line)]
+            spaced = [inline for line in lines for inline in (Break(), *line)]
             yield line_prose(tuple(spaced[1:]), getattr(nodes[0], "at", ""))
         else:
             yield from group

@@ -33,11 +33,11 @@ from connectors.discord.cards.write_state import Json, Writing, http_url
 from connectors.discord.cards.write_text import (
     context_markdown,
     is_small_print,
+    lose_manner,
     plain,
     prose_markdown,
-    tell_manner,
-    written,
-    written_line,
+    supported_line,
+    supported_markdown,
 )
 
 Line = tuple[Inline, ...]
@@ -89,8 +89,8 @@ def _is_credit(w: Writing, credit: Credit | None, limit: int) -> bool:
 
 def _is_picture(w: Writing, node: Image) -> bool:
     asset = node.asset
-    plain_one = not node.title and not node.link and not asset.spoiler
-    return plain_one and len(asset.alt) <= limits.DESCRIPTION and is_reachable(w, asset)
+    is_plain = not node.title and not node.link and not asset.spoiler
+    return is_plain and len(asset.alt) <= limits.DESCRIPTION and is_reachable(w, asset)
 
 
 def _are_in_order(w: Writing, node: Container) -> bool:
@@ -102,7 +102,7 @@ def _are_in_order(w: Writing, node: Container) -> bool:
             case Context() if phase == 0 and is_small_print(inner):
                 continue
             case Fields(items) if phase <= 1 and all(
-                _fits(w, each.label, limits.FIELD_NAME) for each in items
+                _fits(w, item.label, limits.FIELD_NAME) for item in items
             ):
                 phase = 1
             case Player() if phase <= 1 and _is_link(w, node, inner):
@@ -110,7 +110,7 @@ def _are_in_order(w: Writing, node: Container) -> bool:
             case Image() if phase <= 1 and _is_picture(w, inner):
                 phase = 2
             case Gallery(items) if phase <= 1 and 0 < len(items) <= limits.EMBED_PICTURES:
-                if not all(isinstance(each, Image) and _is_picture(w, each) for each in items):
+                if not all(isinstance(item, Image) and _is_picture(w, item) for item in items):
                     return False
                 phase = 2
             case _:
@@ -132,7 +132,7 @@ def _fits(w: Writing, line: Line, limit: int) -> bool:
     """Whether it can be a title or a name: these are never cut, and no links there."""
     if _has_link(line):
         return False
-    return len(plain(line)) <= limit // 2 or len(written_line(w.apart(), line, "")) <= limit
+    return len(plain(line)) <= limit // 2 or len(supported_line(w.apart(), line, "")) <= limit
 
 
 def _has_link(line: Line) -> bool:
@@ -183,7 +183,7 @@ def _put_head(w: Writing, node: Container, embed: Embed) -> None:
         _put_icon(w, node.author, author, embed)
         embed.body["author"] = author
         embed.text += len(plain(node.author.text))
-    if title := written_line(w, node.title, node.at).replace("\n", " ").strip():
+    if title := supported_line(w, node.title, node.at).replace("\n", " ").strip():
         _put(embed, "title", title)
     if node.link:
         embed.body["url"] = http_url(node.link, limits.MEDIA_URL)
@@ -192,15 +192,15 @@ def _put_head(w: Writing, node: Container, embed: Embed) -> None:
 
 
 def _put_foot(w: Writing, node: Container, embeds: list[Embed]) -> None:
-    said = plain(node.footer.text) if node.footer is not None else ""
-    if embeds[-1].text + len(said) > limits.EMBED_TOTAL:
+    footer_text = plain(node.footer.text) if node.footer is not None else ""
+    if embeds[-1].text + len(footer_text) > limits.EMBED_TOTAL:
         embeds.append(Embed())
     embed = embeds[-1]
     if node.footer is not None:
-        footer: Json = {"text": said}
+        footer: Json = {"text": footer_text}
         _put_icon(w, node.footer, footer, embed)
         embed.body["footer"] = footer
-        embed.text += len(said)
+        embed.text += len(footer_text)
     if node.time is not None:
         embed.body["timestamp"] = datetime.fromtimestamp(node.time, UTC).isoformat()
 
@@ -262,21 +262,21 @@ _ANY = "https://discord.com"
 
 def join_prose(w: Writing, nodes: Iterable[Prose | Context]) -> str:
     """One text: small print close to its neighbours, an empty line between others."""
-    said = ""
+    joined_text = ""
     after_small = False
     for node in nodes:
         if isinstance(node, Context):
             text = context_markdown(w, node)
         else:
-            tell_manner(w, node)
+            lose_manner(w, node)
             text = prose_markdown(w, node)
         if not text.strip():
             continue
         small = isinstance(node, Context)
         gap = "\n" if small or after_small else "\n\n"
-        said += gap * bool(said) + text
+        joined_text += gap * bool(joined_text) + text
         after_small = small
-    return said
+    return joined_text
 
 
 # --- fields ---------------------------------------------------------------------------------
@@ -287,11 +287,11 @@ def _fields(w: Writing, node: Container) -> Iterator[tuple[str, str, bool]]:
     for inner in node.nodes:
         if isinstance(inner, Player) and _has_words(inner):
             yield BLANK, player_markdown(w, inner), False
-        for each in inner.items if isinstance(inner, Fields) else ():
-            name = written_line(w, each.label, each.at).replace("\n", " ").strip() or BLANK
-            value = written(w, each.value, each.at).strip() or BLANK
+        for item in inner.items if isinstance(inner, Fields) else ():
+            name = supported_line(w, item.label, item.at).replace("\n", " ").strip() or BLANK
+            value = supported_markdown(w, item.value, item.at).strip() or BLANK
             for number, text in enumerate(split_text(value, limits.FIELD_VALUE)):
-                yield (BLANK if number else name), text.strip() or BLANK, each.short
+                yield (BLANK if number else name), text.strip() or BLANK, item.short
 
 
 def _has_words(node: Player) -> bool:

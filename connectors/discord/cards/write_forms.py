@@ -18,16 +18,16 @@ from bridge.content.cards.walk import walk, within
 from bridge.content.text.plain import blocks_as_line
 from bridge.content.text.tree import Text
 from connectors.discord.cards import limits, schemas
-from connectors.discord.cards.write_actions import several_send, texts_of_form
-from connectors.discord.cards.write_buttons import tell_details
+from connectors.discord.cards.write_actions import has_several_submits, texts_of_form
+from connectors.discord.cards.write_buttons import lose_details
 from connectors.discord.cards.write_inputs import input_name
-from connectors.discord.cards.write_labels import asked_labels
+from connectors.discord.cards.write_labels import input_labels
 from connectors.discord.cards.write_menus import stands_in_message
 from connectors.discord.cards.write_nodes import WRITERS
 from connectors.discord.cards.write_state import Json, Writing, content_of, sound
 from connectors.discord.cards.write_text import plain
 
-_SEEN = ("label", "placeholder", "content", "description", "url")
+_TEXT_KEYS = ("label", "placeholder", "content", "description", "url")
 
 
 def form_behind(card: Card, action: Button | Input) -> Form | None:
@@ -39,7 +39,7 @@ def form_behind(card: Card, action: Button | Input) -> Form | None:
         return None
     group = [action] if action.dispatches else _group_of(card.nodes, action)
     group = [item for item in group if not item.disabled]
-    inputs = _named(card, group)
+    inputs = _with_labels(card, group)
     title = ", ".join(input_name(item, {}) for item in inputs if isinstance(item, Input))
     return Form(title if len(title) <= limits.MODAL_TITLE else card.summary or title, inputs,
                 at=action.at) if inputs else None  # fmt: skip
@@ -53,19 +53,19 @@ def _form_of_button(card: Card, button: Button) -> Form | None:
     revealed_by = forms.revealed_by(button)
     label = plain(button.label)
     if revealed_by is None:
-        return Form(label, _named(card, inputs), id=button.id, at=button.at)
+        return Form(label, _with_labels(card, inputs), id=button.id, at=button.at)
     title = plain(revealed_by.label)
-    if several_send(revealed_by):
+    if has_several_submits(revealed_by):
         title = f"{title}: {label}"
-    nodes = (*texts_of_form(revealed_by), *_named(card, inputs))
+    nodes = (*texts_of_form(revealed_by), *_with_labels(card, inputs))
     return Form(title, nodes, id=button.id, at=button.at)
 
 
-def _named(card: Card, asked: Sequence[Input]) -> Nodes:
+def _with_labels(card: Card, inputs: Sequence[Input]) -> Nodes:
     """The inputs, each with the text before it as its label where it has none."""
     names = texts_that_name(card.nodes)
     fields: list[Input] = []
-    for node in asked:
+    for node in inputs:
         text = names.get(id(node))
         label = blocks_as_line(text.text) if text is not None else ()
         fields.append(replace(node, label=label) if label else node)
@@ -77,11 +77,11 @@ def _group_of(nodes: Nodes, first: Input) -> list[Input]:
     for siblings in (nodes, *(tuple(within(node)) for node in walk(nodes))):
         for index, sibling in enumerate(siblings):
             if sibling is first:
-                return list(_run(siblings[index:]))
+                return list(_adjacent_inputs(siblings[index:]))
     return []
 
 
-def _run(siblings: Sequence[Node]) -> Iterator[Input]:
+def _adjacent_inputs(siblings: Sequence[Node]) -> Iterator[Input]:
     for sibling in siblings:
         if not isinstance(sibling, Input) or sibling.dispatches or stands_in_message(sibling):
             return
@@ -108,10 +108,10 @@ def _modal(w: Writing, form: Form, page: Sequence[Json], number: int, pages: int
     title, room = plain((Text(form.title),)) or "…", limits.MODAL_TITLE - len(count)
     cut_title = w.cut(title, room, form.at, "cut_title") if number == 1 else title[:room].strip()
     custom_id = w.action_id(form.at) if form.at else None
-    own = w.unique_id(sound(form.id)) if custom_id is None and form.id.strip() else None
+    own_id = w.unique_id(sound(form.id)) if custom_id is None and form.id.strip() else None
     return {
         "title": cut_title + count,
-        "custom_id": custom_id or own or w.unique_id("form") or "form",
+        "custom_id": custom_id or own_id or w.unique_id("form") or "form",
         "components": [*page],
     }
 
@@ -122,10 +122,10 @@ def _parts(w: Writing, nodes: Nodes) -> list[Json]:
     texts: list[str] = []
     for node in w.opened(nodes):
         if isinstance(node, Input):
-            parts += (*_displays(texts), *asked_labels(w, node))
+            parts += (*_displays(texts), *input_labels(w, node))
             texts = []
         elif isinstance(node, Button) and node.does != "open":
-            tell_details(w, node)
+            lose_details(w, node)
             w.lose(node.at, "form_button", plain(node.label) or "button")
         else:
             w.write((node,))
@@ -136,14 +136,14 @@ def _parts(w: Writing, nodes: Nodes) -> list[Json]:
 
 def _displays(texts: Sequence[str]) -> Iterator[Json]:
     """As few text displays as hold them: each takes the place of an input."""
-    run = ""
+    content = ""
     for text in texts:
-        if run and len(run) + len(text) + 1 > limits.TEXT:
-            yield {"type": schemas.TEXT_DISPLAY, "content": run}
-            run = ""
-        run += "\n" * bool(run) + text
-    if run:
-        yield {"type": schemas.TEXT_DISPLAY, "content": run}
+        if content and len(content) + len(text) + 1 > limits.TEXT:
+            yield {"type": schemas.TEXT_DISPLAY, "content": content}
+            content = ""
+        content += "\n" * bool(content) + text
+    if content:
+        yield {"type": schemas.TEXT_DISPLAY, "content": content}
 
 
 def _texts(w: Writing, node: Node) -> Iterator[str]:
@@ -165,5 +165,5 @@ def _words_in(body: Json) -> Iterator[str]:
         if isinstance(part, list):
             stack += reversed(part)
         elif isinstance(part, dict):
-            yield from (words for key in _SEEN if isinstance(words := part.get(key), str))
+            yield from (words for key in _TEXT_KEYS if isinstance(words := part.get(key), str))
             stack += [value for value in reversed(part.values()) if isinstance(value, dict | list)]

@@ -46,7 +46,7 @@ def input_words(node: Input) -> str:
 
 def _input_words(node: Input) -> Iterator[str]:
     yield plain_inlines(node.label)
-    yield plain_inlines(filled_in(node))
+    yield plain_inlines(value_line(node))
     yield node.placeholder
     if isinstance(node, Choice):
         for option in node.options:
@@ -64,7 +64,7 @@ def input_name(node: Input, names: Mapping[int, Line]) -> str:
     return plain(label) or sound(node.placeholder).strip() or kind_of_input(node)
 
 
-def filled_in(node: Input) -> Line:
+def value_line(node: Input) -> Line:
     """What is filled in already, as far as people may see it; a box with its title."""
     match node:
         case Toggle(title=title, value=value):
@@ -89,7 +89,7 @@ def _is_moment(value: str) -> bool:
 
 def _chosen(options: Sequence[Option], values: frozenset[str]) -> Line:
     labels = [option.label for option in options if option.value in values and option.label]
-    return tuple(each for label in labels for each in (Text(", "), *label))[1:]
+    return tuple(inline for label in labels for inline in (Text(", "), *label))[1:]
 
 
 def number_words(value: float) -> str:
@@ -111,11 +111,11 @@ def confirm_words(confirm: Confirm | None) -> str:
     return " · ".join(text for text in texts if text.strip())
 
 
-def with_room(asked: Sequence[Input], pages: int = limits.FORM_PAGES) -> list[Input]:
+def with_room(inputs: Sequence[Input], pages: int = limits.FORM_PAGES) -> list[Input]:
     """Of all inputs of a form those that its pages have room for: what must be filled in stays."""
     room = pages * limits.MODAL
-    kept_ids = {id(item) for item in sorted(asked, key=lambda item: not item.required)[:room]}
-    return [item for item in asked if id(item) in kept_ids]
+    selected_ids = {id(item) for item in sorted(inputs, key=lambda item: not item.required)[:room]}
+    return [item for item in inputs if id(item) in selected_ids]
 
 
 # --- values ---------------------------------------------------------------------------------
@@ -197,17 +197,17 @@ def is_emoji(sign: str) -> bool:
     return short_name_of(sign) is not None
 
 
-def amounts(node: Choice | Picker, room: int) -> Json:
+def chosen_bounds(node: Choice | Picker, room: int) -> Json:
     """How many may be chosen, of `room`; one, where nothing else is said."""
     if not node.many:
         return {"min_values": 0} if node.min == 0 else {}
     maximum = min(max(node.max or room, 1), room)
-    fewest = node.min if node.min is not None else int(node.required)
-    return {"min_values": min(max(fewest, 0), maximum), "max_values": maximum}
+    minimum = node.min if node.min is not None else int(node.required)
+    return {"min_values": min(max(minimum, 0), maximum), "max_values": maximum}
 
 
-def most_chosen(node: Choice | Picker, room: int) -> int:
-    maximum = amounts(node, room).get("max_values")
+def max_chosen(node: Choice | Picker, room: int) -> int:
+    maximum = chosen_bounds(node, room).get("max_values")
     return maximum if isinstance(maximum, int) else 1
 
 
@@ -216,7 +216,7 @@ def most_chosen(node: Choice | Picker, room: int) -> int:
 
 def picker_body(w: Writing, node: Picker, custom_id: str) -> Json:
     kind, default_type = _PICKERS[node.of]
-    body: Json = {"type": kind, "custom_id": custom_id, **amounts(node, limits.OPTIONS)}
+    body: Json = {"type": kind, "custom_id": custom_id, **chosen_bounds(node, limits.OPTIONS)}
     snowflakes = [value for value in node.values if _is_snowflake(value.removeprefix(ROLE))]
     for value in node.values:
         if value not in snowflakes:
@@ -224,7 +224,7 @@ def picker_body(w: Writing, node: Picker, custom_id: str) -> Json:
     if snowflakes:
         body["default_values"] = [
             {"id": key.removeprefix(ROLE), "type": "role" if key[0] == ROLE else default_type}
-            for key in list(dict.fromkeys(snowflakes))[: most_chosen(node, limits.OPTIONS)]
+            for key in list(dict.fromkeys(snowflakes))[: max_chosen(node, limits.OPTIONS)]
         ]
     return body
 

@@ -19,12 +19,12 @@ from bridge.content.cards.tree import (
 from connectors.discord.cards import limits, schemas
 from connectors.discord.cards.write_inputs import (
     Options,
-    most_chosen,
+    max_chosen,
     number_words,
     option_words,
     picker_body,
 )
-from connectors.discord.cards.write_menus import tell_input_details
+from connectors.discord.cards.write_menus import lose_input_details
 from connectors.discord.cards.write_state import Json, Writing, sound
 from connectors.discord.cards.write_text import plain
 
@@ -33,9 +33,9 @@ _SHORT, _PARAGRAPH = 1, 2
 _LONG_VALUE = 100  # what has more asks for several lines
 
 
-def asked_labels(w: Writing, node: Input) -> list[Json]:
+def input_labels(w: Writing, node: Input) -> list[Json]:
     """One label; several for a choice of many options."""
-    tell_input_details(w, node)
+    lose_input_details(w, node)
     if node.disabled:
         w.lose(node.at, "disabled_input", "cannot be changed", "can be")
     match node:
@@ -58,8 +58,8 @@ def asked_labels(w: Writing, node: Input) -> list[Json]:
 
 def _id(w: Writing, node: Input) -> str:
     custom_id = w.action_id(node.at) if node.at else None
-    own = w.unique_id(sound(node.id)) if custom_id is None and node.id.strip() else None
-    return custom_id or own or w.unique_id("input") or "input"
+    own_id = w.unique_id(sound(node.id)) if custom_id is None and node.id.strip() else None
+    return custom_id or own_id or w.unique_id("input") or "input"
 
 
 def _label(w: Writing, node: Input, component: Json, number: int = 1, of: int = 1) -> Json:
@@ -87,8 +87,8 @@ def _name(node: Input) -> str:
     """Every input of a modal has one: where there is no label, what stands in the empty field, or
     what kind of input it is."""
     title = plain(node.title) if isinstance(node, Toggle) else ""
-    named = _placeholder(node) if _is_named_so(node) else ""
-    return plain(node.label) or title or named or kind_of_input(node)
+    placeholder = _placeholder(node) if _is_named_so(node) else ""
+    return plain(node.label) or title or placeholder or kind_of_input(node)
 
 
 def _is_named_so(node: Input) -> bool:
@@ -174,26 +174,29 @@ def _checkbox(w: Writing, node: Toggle) -> Json:
         body["default"] = True
     if node.required:
         w.lose(node.at, "required_box", "must be ticked", "may be ticked")
-    _tell_placeholder(w, node)
+    _lose_placeholder(w, node)
     return body
 
 
 def _choice(w: Writing, node: Choice) -> list[Json]:
     if node.external or not node.options:
-        known = [word for option in node.options for word in option_words(option) if word]
-        words = " · ".join((node.source or "options found by typing", *known))
+        option_texts = [word for option in node.options for word in option_words(option) if word]
+        words = " · ".join((node.source or "options found by typing", *option_texts))
         w.lose(node.at, "choice_as_text", words, "any text")
         return [_label(w, node, _typed(w, node, ", ".join(node.values)))]
     places = range(len(node.options))
     if node.form == "list" and len(places) <= limits.GROUP and (node.many or len(places) > 1):
         return [_label(w, node, _boxes(w, node))]
-    runs = [places[at : at + limits.OPTIONS] for at in range(0, len(places), limits.OPTIONS)]
-    if len(runs) > 1:
+    menu_places = [places[at : at + limits.OPTIONS] for at in range(0, len(places), limits.OPTIONS)]
+    if len(menu_places) > 1:
         what = f"{len(places)} options in one menu"
-        w.lose(node.at, "split_options", what, f"{len(runs)} menus")
+        w.lose(node.at, "split_options", what, f"{len(menu_places)} menus")
     options = Options(w, node)
-    menus = (_menu(w, node, options, run, split=len(runs) > 1) for run in runs)
-    return [_label(w, node, menu, number, len(runs)) for number, menu in enumerate(menus, 1)]
+    menus = (
+        _menu(w, node, options, places_of_menu, split=len(menu_places) > 1)
+        for places_of_menu in menu_places
+    )
+    return [_label(w, node, menu, number, len(menu_places)) for number, menu in enumerate(menus, 1)]
 
 
 def _boxes(w: Writing, node: Choice) -> Json:
@@ -201,15 +204,15 @@ def _boxes(w: Writing, node: Choice) -> Json:
     room = len(node.options)
     kind = schemas.CHECKBOX_GROUP if node.many else schemas.RADIO_GROUP
     body: Json = {"type": kind, "custom_id": _id(w, node), "required": node.required}
-    maximum = most_chosen(node, room)
+    maximum = max_chosen(node, room)
     body["options"] = Options(w, node, emoji=False).at(range(room), maximum)
-    _tell_placeholder(w, node)
+    _lose_placeholder(w, node)
     return body | _bounds(w, node, room) if node.many else body
 
 
 def _menu(w: Writing, node: Choice, options: Options, places: range, *, split: bool) -> Json:
     body: Json = {"type": schemas.STRING_SELECT, "custom_id": _id(w, node)}
-    body["options"] = options.at(places, most_chosen(node, len(places)))
+    body["options"] = options.at(places, max_chosen(node, len(places)))
     bounds = _bounds(w, node, len(places))
     return body | bounds | ({"required": False, "min_values": 0} if split else {})
 
@@ -218,7 +221,7 @@ def _bounds(w: Writing, node: Choice | Picker, room: int) -> Json:
     """What is not required may be left empty, whatever else is said."""
     body: Json = {"required": node.required}
     if node.many:
-        maximum = most_chosen(node, room)
+        maximum = max_chosen(node, room)
         body["min_values"] = min(max(node.min or 1, 1), maximum) if node.required else 0
         body["max_values"] = maximum
     if isinstance(node, Choice) and node.form == "list" and room <= limits.GROUP:
@@ -227,7 +230,7 @@ def _bounds(w: Writing, node: Choice | Picker, room: int) -> Json:
     return body
 
 
-def _tell_placeholder(w: Writing, node: Input) -> None:
+def _lose_placeholder(w: Writing, node: Input) -> None:
     if _placeholder(node) and _name(node) != _placeholder(node):
         w.lose(node.at, "placeholder", node.placeholder)
 
@@ -237,7 +240,7 @@ def _file_upload(w: Writing, node: FileInput) -> Json:
     minimum = min(max(node.min or 0, int(node.required)), maximum)
     if node.kinds:
         w.lose(node.at, "file_kinds", " ".join(node.kinds), "any file")
-    _tell_placeholder(w, node)
+    _lose_placeholder(w, node)
     return {
         "type": schemas.FILE_UPLOAD,
         "custom_id": _id(w, node),

@@ -17,7 +17,7 @@ from connectors.discord.cards.write_text import (
     say,
     say_line,
     say_small,
-    written,
+    supported_markdown,
 )
 
 Line = tuple[Inline, ...]
@@ -44,13 +44,13 @@ def write_gallery(w: Writing, node: Gallery) -> None:
         if media is not None:
             items.append(_item(w, item.asset, media, item.at))
             files += media.files
-        captioned = media is None or (isinstance(item, Image) and bool(item.title or item.link))
-        if items and (captioned or len(items) == limits.GALLERY):
+        has_caption = media is None or (isinstance(item, Image) and bool(item.title or item.link))
+        if items and (has_caption or len(items) == limits.GALLERY):
             _add_gallery(w, items, tuple(files))
             items, files = [], []
         if media is None:
             write_media(w, item)
-        elif captioned and isinstance(item, Image):
+        elif has_caption and isinstance(item, Image):
             _caption(w, item)
     if items:
         _add_gallery(w, items, tuple(files))
@@ -67,8 +67,8 @@ def _gallery_media(w: Writing, node: Image | Player) -> Media | None:
     """None for what cannot stand beside others."""
     if isinstance(node, Image):
         return w.media(node.asset, "image")
-    has_words = node.title or node.author or node.description or node.link or node.poster
-    if has_words or node.asset.name or not is_film(w, node):
+    has_caption = node.title or node.author or node.description or node.link or node.poster
+    if has_caption or node.asset.name or not is_film(w, node):
         return None
     return w.media(node.asset, "video")
 
@@ -121,7 +121,7 @@ def _picture_as_line(w: Writing, node: Image) -> None:
     """A line that names it, linked to where people who may see it can open it."""
     page = node.link or node.asset.page
     say(w, _hidden_markdown(w, node, image_as_prose(node, page).text))
-    lost = _unsaid(node.title, node.asset.alt, node.asset.name)
+    lost = _missing_words(node.title, node.asset.alt, node.asset.name)
     lost += _other_urls(page, node.asset.page, address_in_loss(w.url_of(node.asset)))
     w.lose(node.at, "picture_as_text", " ".join(lost) or "picture", "a line of text")
 
@@ -129,22 +129,22 @@ def _picture_as_line(w: Writing, node: Image) -> None:
 def _hidden_markdown(w: Writing, node: Image | Player | File, document: Document) -> str:
     """A line about something hidden is hidden, too."""
     match document:
-        case (Paragraph(children), *rest) if node.asset.spoiler:
-            return written(w, (Paragraph((Spoiler(children),)), *rest), node.at)
+        case (Paragraph(children), *remaining) if node.asset.spoiler:
+            return supported_markdown(w, (Paragraph((Spoiler(children),)), *remaining), node.at)
         case _:
-            return written(w, document, node.at)
+            return supported_markdown(w, document, node.at)
 
 
-def _unsaid(title: Line, *words: str) -> list[str]:
+def _missing_words(title: Line, *words: str) -> list[str]:
     """What the line does not say: it says the title, else the first words that there are."""
     texts = [word for word in words if word.strip()]
     return texts if title else texts[1:]
 
 
-def _other_urls(shown: str, *urls: str) -> list[str]:
+def _other_urls(linked_url: str, *urls: str) -> list[str]:
     """Addresses that the line does not link to."""
-    other = [url for url in dict.fromkeys(urls) if url and url != shown]
-    return [shown, *other] if shown and safe_url(shown) is None else other
+    other = [url for url in dict.fromkeys(urls) if url and url != linked_url]
+    return [linked_url, *other] if linked_url and safe_url(linked_url) is None else other
 
 
 # --- films, sounds and files ----------------------------------------------------------------
@@ -201,7 +201,7 @@ def player_markdown(w: Writing, node: Player) -> str:
     """A link to it, its author and description."""
     url = w.url_of(node.asset) or node.asset.page
     prose = player_as_nodes(node, url)[-1]
-    lost = _unsaid(node.title, node.asset.alt, node.asset.name)
+    lost = _missing_words(node.title, node.asset.alt, node.asset.name)
     lost += _other_urls(node.link or url, url, node.asset.page)
     w.lose(node.at, "player_as_link", " ".join(lost) or node.kind, "a link")
     return _hidden_markdown(w, node, prose.text) if isinstance(prose, Prose) else ""
@@ -232,7 +232,7 @@ def _file_as_link(w: Writing, node: File) -> None:
     """Discord shows as files only what travels with the message."""
     url = w.url_of(node.asset) or node.asset.page
     say(w, _hidden_markdown(w, node, file_as_prose(node, url).text))
-    lost = _unsaid(node.title, node.asset.name, node.asset.alt)
+    lost = _missing_words(node.title, node.asset.name, node.asset.alt)
     lost += _other_urls(url, node.asset.page)
     w.lose(node.at, "file_as_link", " ".join(lost) or "file", "a link")
 

@@ -11,16 +11,23 @@ from connectors.discord.cards import limits, schemas
 from connectors.discord.cards.write_buttons import Row
 from connectors.discord.cards.write_inputs import (
     Options,
-    amounts,
+    chosen_bounds,
     confirm_words,
     input_words,
-    most_chosen,
+    max_chosen,
     picker_body,
 )
 from connectors.discord.cards.write_state import Json, Writing, sound
-from connectors.discord.cards.write_text import bold, plain, say, say_line, say_small, written
+from connectors.discord.cards.write_text import (
+    bold,
+    plain,
+    say,
+    say_line,
+    say_small,
+    supported_markdown,
+)
 
-_SAID_LATER = "said when it is wrong"
+_SHOWN_LATER = "said when it is wrong"
 
 
 def stands_in_message(node: Input) -> bool:
@@ -49,7 +56,7 @@ def write_menu(w: Writing, node: Input) -> None:
     elif isinstance(node, Picker):
         _add_menu(w, node, picker_body(w, node, custom_id), placeholder)
     say_small(w, node.hint, node.at)
-    tell_input_details(w, node)
+    lose_input_details(w, node)
 
 
 def _write_links(w: Writing, node: Choice) -> None:
@@ -58,13 +65,13 @@ def _write_links(w: Writing, node: Choice) -> None:
     say_small(w, words(sound(node.placeholder).strip()), node.at)
     _write_option_links(w, node, range(len(node.options)))
     say_small(w, node.hint, node.at)
-    tell_input_details(w, node)
+    lose_input_details(w, node)
 
 
 def _write_choice(w: Writing, node: Choice, custom_id: str, placeholder: str) -> None:
     """Menus of 25 options; options that are links are buttons."""
     runs = list(_runs(node))
-    menus = sum(1 for linked, _ in runs if not linked)
+    menus = sum(1 for are_links, _ in runs if not are_links)
     if menus > 1:
         what = f"{len(node.options)} options in one menu"
         w.lose(node.at, "split_options", what, f"{menus} menus")
@@ -72,8 +79,8 @@ def _write_choice(w: Writing, node: Choice, custom_id: str, placeholder: str) ->
         if option.url and not _is_link(option.url):
             w.lose(option.at or node.at, "unsafe_link", option.url)
     options, number = Options(w, node), 0
-    for linked, places in runs:
-        if linked:
+    for are_links, places in runs:
+        if are_links:
             _write_option_links(w, node, places)
             continue
         number += 1
@@ -82,8 +89,8 @@ def _write_choice(w: Writing, node: Choice, custom_id: str, placeholder: str) ->
         count = f" ({number}/{menus})" if menus > 1 else ""
         room = len(places)
         body: Json = {"type": schemas.STRING_SELECT, "custom_id": custom_id}
-        body["options"] = options.at(places, most_chosen(node, room))
-        body |= amounts(node, room)
+        body["options"] = options.at(places, max_chosen(node, room))
+        body |= chosen_bounds(node, room)
         if menus > 1 and node.many:
             body["min_values"] = 0
         _add_menu(w, node, body, placeholder if number == 1 else "…", count)
@@ -91,15 +98,17 @@ def _write_choice(w: Writing, node: Choice, custom_id: str, placeholder: str) ->
 
 def _runs(node: Choice) -> Iterable[tuple[bool, list[int]]]:
     """Places of neighbouring options that are links or not, 25 at most."""
-    run: list[int] = []
+    places: list[int] = []
     for place, option in enumerate(node.options):
         is_link = _is_link(option.url)
-        if run and (_is_link(node.options[run[0]].url) != is_link or len(run) == limits.OPTIONS):
-            yield _is_link(node.options[run[0]].url), run
-            run = []
-        run.append(place)
-    if run:
-        yield _is_link(node.options[run[0]].url), run
+        if places and (
+            _is_link(node.options[places[0]].url) != is_link or len(places) == limits.OPTIONS
+        ):
+            yield _is_link(node.options[places[0]].url), places
+            places = []
+        places.append(place)
+    if places:
+        yield _is_link(node.options[places[0]].url), places
 
 
 def _is_link(url: str) -> bool:
@@ -136,15 +145,15 @@ def _add_menu(
     w.add({"type": schemas.ACTION_ROW, "components": [body]}, count=2)
 
 
-def tell_input_details(w: Writing, node: Input) -> None:
+def lose_input_details(w: Writing, node: Input) -> None:
     if node.error:
-        w.lose(node.at, "input_error", node.error, _SAID_LATER if w.is_heard else "")
+        w.lose(node.at, "input_error", node.error, _SHOWN_LATER if w.is_heard else "")
     if node.confirm is not None:
         w.lose(node.at, "confirm_dialog", confirm_words(node.confirm) or "?", "asked when chosen")
 
 
 def write_as_text(w: Writing, node: Input) -> None:
     """What is asked, where nobody would hear the answer."""
-    say(w, written(w, input_as_blocks(node), node.at))
+    say(w, supported_markdown(w, input_as_blocks(node), node.at))
     shown_as = w.rendering.origin or "text"
     w.lose(node.at, "foreign_action", input_words(node) or node.type, shown_as)

@@ -59,31 +59,31 @@ def _gap(first: Piece, second: Piece) -> str:
 
 def _split(pieces: Iterable[Piece]) -> list[list[Piece]]:
     messages: list[list[Piece]] = [[]]
-    budget = _Budget()
+    room = _Room()
     for piece in pieces:
-        if not budget.has_room(piece):
+        if not room.has_room(piece):
             moved = _moved(messages[-1], piece)
             messages.append(moved)
-            budget = _Budget(moved)
-        budget.take(piece)
+            room = _Room(moved)
+        room.take(piece)
         messages[-1].append(piece)
     return [message for message in messages if message]
 
 
-def _moved(message: list[Piece], next_one: Piece) -> list[Piece]:
+def _moved(message: list[Piece], next_piece: Piece) -> list[Piece]:
     """Headings at the end belong to what follows: they are taken from the message, where the next
     one has room for them."""
     at = len(message)
     while at > 1 and message[at - 1].leads:
         at -= 1
     moved = message[at:]
-    if at <= 1 or not _Budget(moved).has_room(next_one):
+    if at <= 1 or not _Room(moved).has_room(next_piece):
         return []
     del message[at:]
     return moved
 
 
-class _Budget:
+class _Room:
     """What a message has room for."""
 
     def __init__(self, pieces: Iterable[Piece] = ()) -> None:
@@ -112,16 +112,16 @@ class _Budget:
 
 def _message(pieces: Sequence[Piece]) -> NativeMessage:
     top: list[Json] = []
-    held: list[JsonValue] = []
+    children: list[JsonValue] = []
     box: Box | None = None
     for piece in pieces:
         if piece.box is None:
             top.append(piece.body)
         else:
             if piece.box is not box:
-                held = []
-                top.append(_container(piece.box, held))
-            held.append(piece.body)
+                children = []
+                top.append(_container(piece.box, children))
+            children.append(piece.body)
         box = piece.box
     body: Json = {"flags": schemas.COMPONENTS_V2, "components": [*top]}
     return safe_message(body, tuple(file for piece in pieces for file in piece.files))
@@ -132,8 +132,8 @@ def safe_message(body: Json, files: tuple[Asset, ...] = ()) -> NativeMessage:
     return NativeMessage({**body, "allowed_mentions": {"parse": []}}, files)
 
 
-def _container(box: Box, held: list[JsonValue]) -> Json:
-    body: Json = {"type": schemas.CONTAINER, "components": held}
+def _container(box: Box, children: list[JsonValue]) -> Json:
+    body: Json = {"type": schemas.CONTAINER, "components": children}
     if box.color is not None:
         body["accent_color"] = box.color
     if box.spoiler:

@@ -46,7 +46,7 @@ from bridge.content.cards.tree import (
 from bridge.content.cards.writing import OPENERS, WriterTable
 from connectors.discord.cards.write_actions import write_actions
 from connectors.discord.cards.write_boxes import (
-    opened,
+    open_container,
     write_carousel,
     write_columns,
     write_container,
@@ -91,10 +91,10 @@ def _merged(w: Writing, nodes: Iterable[Node]) -> Iterator[Node]:
                 node = table
         elif (icons := _icons(node)) and (node,) != w.card.nodes:
             first = icons[0]
-            beside = waiting and isinstance(waiting[0], Prose) and is_small(w, first)
-            for icon in icons[1:] if beside else icons:
+            has_text_after = waiting and isinstance(waiting[0], Prose) and is_small(w, first)
+            for icon in icons[1:] if has_text_after else icons:
                 lose_decoration(w, icon)
-            if not beside:
+            if not has_text_after:
                 continue
             node = Section((waiting.popleft(),), first, at=node.at)
         yield node
@@ -107,25 +107,25 @@ def _icons(node: Node) -> list[Image]:
     return icons if len(icons) == len(items) else []
 
 
-def _table_of(first: Columns, waiting: deque[Node]) -> Table | None:
+def _table_of(first: Columns, following: deque[Node]) -> Table | None:
     """The rows from the first on, with the lines between them, taken from what waits; None for one
     row alone."""
     rows: list[Columns] = []
-    taken, parted = 0, False
-    for number, node in enumerate(chain((first,), waiting)):
+    consumed, after_divider = 0, False
+    for number, node in enumerate(chain((first,), following)):
         if isinstance(node, Columns) and len(node.columns) == len(first.columns):
             if not is_row_of_texts(node):
                 break
             rows.append(node)
-            taken, parted = number, False
-        elif isinstance(node, Divider) and not parted:
-            parted = True
+            consumed, after_divider = number, False
+        elif isinstance(node, Divider) and not after_divider:
+            after_divider = True
         else:
             break
     if len(rows) < 2:
         return None
-    for _ in range(taken):
-        waiting.popleft()
+    for _ in range(consumed):
+        following.popleft()
     return columns_as_table(rows)
 
 
@@ -148,7 +148,7 @@ def _actions(w: Writing, node: Actions) -> None:
 def _opened_container(w: Writing, node: Container) -> Nodes:
     if node.spoiler:
         w.lose(node.at, "nested_container", "spoiler", "open")
-    return opened(w, node)
+    return open_container(w, node)
 
 
 def _opened_columns(w: Writing, node: Columns) -> Nodes:

@@ -85,13 +85,13 @@ class Media:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class CardInputs:
     """What the card asks: by `id(input)` the names of those without a label, those that some live
     button sends, and those that no form has a page for; the ids of hidden containers."""
 
     names: Mapping[int, tuple[Inline, ...]]
-    sent: frozenset[int]
-    roomless: frozenset[int]
+    submitted: frozenset[int]
+    without_page: frozenset[int]
     hidden: frozenset[str]
     labels: Counter[str]
 
@@ -108,7 +108,7 @@ class Writing(CardWriting[Piece]):
     """
 
     box: Box | None = None
-    asking: Asking | None = None
+    card_inputs: CardInputs | None = None
     unfolded: frozenset[str] = frozenset()
     labels: dict[str, int] = field(default_factory=dict[str, int])
     _names: set[str] = field(default_factory=set[str])
@@ -173,7 +173,7 @@ def sound(text: str) -> str:
     """Without what no JSON or no chat can hold: control characters, halves of characters."""
     if text.isprintable():
         return text
-    return _FORBIDDEN.sub(lambda found: "\ufffd" if found[1] else "", text)
+    return _FORBIDDEN.sub(lambda match: "\ufffd" if match[1] else "", text)
 
 
 @lru_cache(maxsize=4096)
@@ -194,10 +194,10 @@ def _in_ascii(url: str) -> str:
     except ValueError:
         return ""
     path = quote(parts.path, safe="%/:=&+,;@!$'()*~-._")
-    rest = "".join(
+    query_and_fragment = "".join(
         f"{sign}{quote(text, safe='%/:=&+,;@!$()*~-._?')}"
         for sign, text in (("?", parts.query), ("#", parts.fragment))
         if text
     )
-    quoted_url = f"{parts.scheme}://{host}{port}{path}{rest}"
+    quoted_url = f"{parts.scheme}://{host}{port}{path}{query_and_fragment}"
     return quoted_url if _URL.fullmatch(quoted_url) and not parts.username else ""

@@ -16,7 +16,7 @@ from connectors.discord.cards.write_text import (
     markdown,
     say,
     say_line,
-    written,
+    supported_markdown,
 )
 
 Line = tuple[Inline, ...]
@@ -27,8 +27,8 @@ _FENCED = limits.TEXT - 200
 def write_text_table(w: Writing, node: Table) -> Nodes:
     """The table in words; or, where cells hold more than words, nothing but the nodes that say
     the same."""
-    table, rest = text_table(node)
-    if rest:
+    table, nodes_beyond_text = text_table(node)
+    if nodes_beyond_text:
         w.lose(node.at, "table_as_rows", f"table of {len(node.rows)} rows", "one row after another")
         return tuple(_rows(node))
     say_line(w, bold(node.title), node.at)
@@ -39,7 +39,7 @@ def write_text_table(w: Writing, node: Table) -> Nodes:
         for text in _parts(block, headed=node.header) if isinstance(block, CodeBlock) else ():
             say(w, text)
         if not isinstance(block, CodeBlock):
-            say(w, written(w, (block,), node.at))
+            say(w, supported_markdown(w, (block,), node.at))
     return ()
 
 
@@ -50,15 +50,15 @@ def _parts(block: CodeBlock, *, headed: bool) -> Iterator[str]:
         return
     lines = block.value.split("\n")
     head = lines[:2] if headed and len(lines[0]) < _FENCED // 4 else []
-    run: list[str] = []
+    part_lines: list[str] = []
     size = 0
     for line in lines[len(head) :]:
-        if run and size + len(line) + 1 > _FENCED - sum(map(len, head)):
-            yield markdown((replace(block, value="\n".join((*head, *run))),))
-            run, size = [], 0
-        run.append(line)
+        if part_lines and size + len(line) + 1 > _FENCED - sum(map(len, head)):
+            yield markdown((replace(block, value="\n".join((*head, *part_lines))),))
+            part_lines, size = [], 0
+        part_lines.append(line)
         size += len(line) + 1
-    yield markdown((replace(block, value="\n".join((*head, *run))),))
+    yield markdown((replace(block, value="\n".join((*head, *part_lines))),))
 
 
 def _rows(node: Table) -> Iterator[Node]:
@@ -81,8 +81,8 @@ def _rows(node: Table) -> Iterator[Node]:
 
 def _words(node: Node) -> Line | None:
     """What a node in a cell says in words; None when words do not say it."""
-    table, rest = text_table(Table((((node,),),), header=False))
-    return None if rest else table.rows[0][0]
+    table, nodes_beyond_text = text_table(Table((((node,),),), header=False))
+    return None if nodes_beyond_text else table.rows[0][0]
 
 
 def write_chart(w: Writing, node: Chart) -> Table:

@@ -22,7 +22,7 @@ from bridge.content.text.tree import (
 from connectors.discord.cards import limits, schemas
 from connectors.discord.cards.write_blocks import (
     has_long_link,
-    shown_blocks,
+    supported_blocks,
     without_long_links,
 )
 from connectors.discord.cards.write_state import Json, Piece, Writing, sound
@@ -47,17 +47,17 @@ def markdown(document: Document) -> str:
             return sound(text_to_discord(document)).strip("\n")
 
 
-def written(w: Writing, document: Document, at: str) -> str:
+def supported_markdown(w: Writing, document: Document, at: str) -> str:
     """Blocks as Discord shows them; what it has no form for is named."""
-    blocks = shown_blocks(w, document, at)
+    blocks = supported_blocks(w, document, at)
     text = markdown(blocks)
     if len(text) > limits.LINK and has_long_link(blocks):
         return markdown(without_long_links(w, blocks, at))
     return text
 
 
-def written_line(w: Writing, line: Line, at: str) -> str:
-    return written(w, (Paragraph(line),), at) if line else ""
+def supported_line(w: Writing, line: Line, at: str) -> str:
+    return supported_markdown(w, (Paragraph(line),), at) if line else ""
 
 
 def plain(line: Line) -> str:
@@ -99,7 +99,7 @@ def say(w: Writing, text: str, *, leads: bool = False) -> None:
 
 
 def say_line(w: Writing, line: Line, at: str) -> None:
-    say(w, written_line(w, line, at))
+    say(w, supported_line(w, line, at))
 
 
 def small(text: str) -> str:
@@ -109,7 +109,7 @@ def small(text: str) -> str:
 
 
 def say_small(w: Writing, line: Line, at: str) -> None:
-    text = written_line(w, line, at)
+    text = supported_line(w, line, at)
     if len(text) <= limits.TEXT - 200:
         say(w, small(text))
         return
@@ -122,7 +122,7 @@ def say_small(w: Writing, line: Line, at: str) -> None:
 
 def write_prose(w: Writing, node: Prose) -> None:
     """Rules are separators between texts."""
-    tell_manner(w, node)
+    lose_manner(w, node)
     if len(node.text) == 1 and not isinstance(first := node.text[0], Rule):
         say(w, prose_markdown(w, node), leads=isinstance(first, Heading))
         return
@@ -139,13 +139,13 @@ def prose_markdown(w: Writing, node: Prose, document: Document | None = None) ->
     blocks = node.text if document is None else document
     if node.subtle or node.size == "small":
         if all(isinstance(block, Paragraph) for block in blocks):
-            return small(written(w, blocks, node.at))
+            return small(supported_markdown(w, blocks, node.at))
     elif node.size in ("large", "huge"):
         blocks = _as_heading(blocks, 2 if node.size == "large" else 1)
-    return written(w, blocks, node.at)
+    return supported_markdown(w, blocks, node.at)
 
 
-def tell_manner(w: Writing, node: Prose) -> None:
+def lose_manner(w: Writing, node: Prose) -> None:
     """Discord has no coloured and no centred text."""
     if node.style != "default":
         w.lose(node.at, "text_style", node.style)
@@ -165,15 +165,15 @@ def _between_rules(document: Document) -> Iterator[Document | None]:
     if not any(isinstance(block, Rule) for block in document):
         yield document
         return
-    run: list[Block] = []
+    blocks: list[Block] = []
     for block in document:
         if isinstance(block, Rule):
-            yield from (tuple(run),) if run else ()
+            yield from (tuple(blocks),) if blocks else ()
             yield None
-            run = []
+            blocks = []
         else:
-            run.append(block)
-    yield from (tuple(run),) if run else ()
+            blocks.append(block)
+    yield from (tuple(blocks),) if blocks else ()
 
 
 # --- small print ----------------------------------------------------------------------------
@@ -189,25 +189,25 @@ def is_small_print(node: Context) -> bool:
 
 def context_markdown(w: Writing, node: Context) -> str:
     lines = [lines_of(item) for item in node.items if isinstance(item, Prose)]
-    return small(written_line(w, joined(lines), node.at))
+    return small(supported_line(w, joined(lines), node.at))
 
 
 def lines_of(node: Prose) -> Line:
     """Paragraphs as lines of one run."""
-    run: list[Inline] = []
+    inlines: list[Inline] = []
     for block in node.text:
         if isinstance(block, Paragraph):
-            run += [Break(), *block.children] if run else block.children
-    return tuple(run)
+            inlines += [Break(), *block.children] if inlines else block.children
+    return tuple(inlines)
 
 
 def joined(lines: Iterable[Line]) -> Line:
     """Runs side by side, a dot between them."""
-    run: list[Inline] = []
+    inlines: list[Inline] = []
     for line in lines:
         if line:
-            run += [Text(" · "), *line] if run else line
-    return tuple(run)
+            inlines += [Text(" · "), *line] if inlines else line
+    return tuple(inlines)
 
 
 def bold(line: Line) -> Line:
