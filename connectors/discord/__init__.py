@@ -1,4 +1,4 @@
-"""Discord: gateway in, webhooks out. `connector_type` is what the entry point names."""
+"""Discord: gateway in, webhooks out. The entry point names `connector_type`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class DiscordType:
-    """Cheap to import: discord.py comes in with `build`."""
+    """The connector type of Discord. Cheap to import: `build` imports discord.py."""
 
     platform = "discord"
     settings: type[BaseModel] = DiscordSettings
@@ -35,7 +35,7 @@ class DiscordType:
         return DiscordConnector(account, settings, tools)
 
     def verify(self, account: AccountId, settings: DiscordSettings) -> None:
-        """Settings that could be read can be used."""
+        """Accept the settings: `DiscordSettings` validates all of them."""
 
     def codec(self) -> Codec:
         from connectors.discord import cards  # readers, writers and tables that few commands need

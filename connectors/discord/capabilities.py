@@ -1,11 +1,11 @@
-"""What Discord can show, how fast it may be spoken to, and what the bot needs. Data only."""
+"""Discord's features and limits, its rate limits, and the bot's permissions. Data only."""
 
 from __future__ import annotations
 
 from bridge.model import Capabilities, Level, Rate
 
-# Rule names of the budgets. Discord's limits are per bucket and told in headers; these are the
-# rates observed by the community (docs forbid hard-coding, 2026-08): headers have the last word.
+# Names of the rate limits. Discord's limits are per bucket and sent in headers; these are rates
+# observed by the community (the docs forbid hard-coding, 2026-08), and headers override them.
 GLOBAL = "global"
 WEBHOOK_EXECUTE = "webhook_execute"
 MESSAGE_CREATE = "message_create"
@@ -18,7 +18,7 @@ TEXT_LIMIT = 2000
 NAME_LIMIT = 80
 THREAD_NAME_LIMIT = 100
 
-# Fields of a message that Discord fills in itself; whoever sends does not.
+# Fields of a message that Discord fills in itself; a sender leaves them out.
 READ_ONLY = frozenset({
     "activity", "application", "application_id", "author", "call", "channel_id", "channel_type",
     "edited_timestamp", "guild_id", "id", "interaction", "interaction_metadata", "member",
@@ -27,8 +27,8 @@ READ_ONLY = frozenset({
     "role_subscription_data", "thread", "timestamp", "type", "webhook_id",
 })  # fmt: skip
 
-# How far messages show each node of a card; `cards/limits.py` has the numbers. PARTIAL: in another
-# form or place, at least some of them, with all their words; a Loss names each.
+# How completely messages show each node of a card; `cards/limits.py` has the numbers. PARTIAL:
+# some are shown in another form or place, with all their words, and a Loss names each.
 CARD_NODES = {
     "prose": Level.PARTIAL,  # in full, but neither coloured nor centred
     "table": Level.PARTIAL,  # a block of code, or a list of its rows
@@ -39,7 +39,7 @@ CARD_NODES = {
     "player": Level.PARTIAL,  # films in components; a link in embeds, and where it is a page
     "gallery": Level.FULL,
     "file": Level.PARTIAL,  # a link where it cannot be sent along
-    "section": Level.PARTIAL,  # a button or a picture beside texts; all else stands below them
+    "section": Level.PARTIAL,  # a button or a picture beside texts; other accessories stand below
     "columns": Level.PARTIAL,  # one below the other
     "container": Level.PARTIAL,  # not within one another, never folded, never hidden
     "carousel": Level.PARTIAL,  # its cards one below the other
@@ -53,12 +53,12 @@ CARD_NODES = {
     "native": Level.PARTIAL,
     "actions": Level.FULL,
     "button": Level.PARTIAL,  # no pictures, no hints; are you sure, and what it shows: elsewhere
-    "text_input": Level.PARTIAL,  # all inputs: in a form behind a button, what is in it in words
+    "text_input": Level.PARTIAL,  # all inputs: in a form behind a button, with their values as text
     "number_input": Level.PARTIAL,
     "date_input": Level.PARTIAL,
     "toggle": Level.PARTIAL,
     "choice": Level.PARTIAL,  # menus of 25 without headings; options found by typing in a form
-    "picker": Level.PARTIAL,  # nobody from elsewhere is chosen beforehand
+    "picker": Level.PARTIAL,  # only ids of Discord can be default values
     "file_input": Level.PARTIAL,
 }
 
@@ -78,7 +78,7 @@ CAPABILITIES = Capabilities(
         "reactions": Level.FULL,  # 20 different ones; custom ones where the server has that name
         "pins": Level.FULL,
         "typing": Level.FULL,  # without a name: the bot types
-        "whispers": Level.DROPPED,  # only as the answer to what somebody just did
+        "whispers": Level.DROPPED,  # possible only as the answer to an interaction
         "delete_others": Level.FULL,  # with Manage Messages
         **{f"card.{node}": level for node, level in CARD_NODES.items()},
     },
@@ -115,7 +115,7 @@ INTENTS = {
 MESSAGE_CONTENT_FLAGS = 1 << 18 | 1 << 19
 
 ADMINISTRATOR = 1 << 3
-# Permissions as their names stand in the client, by their bits (docs: topics/permissions).
+# Permissions by the names that Discord's client shows (docs: topics/permissions).
 PERMISSIONS = {
     "View Channels": 1 << 10,
     "Send Messages": 1 << 11,
@@ -131,7 +131,7 @@ PERMISSIONS = {
     "Manage Threads": 1 << 34,
     "Send Messages in Threads": 1 << 38,
 }
-# Without these the bridge cannot do its work; the others only make it nicer.
+# Without these the bridge does not work; the others add features.
 REQUIRED_PERMISSIONS = (
     "View Channels",
     "Send Messages",
@@ -149,8 +149,8 @@ FORUM_TYPES = frozenset({15, 16})
 CHANNEL_KINDS = {0: "text", 2: "voice", 5: "announcement", 13: "stage", 15: "forum", 16: "media"}
 
 EPHEMERAL = 1 << 6  # a flag
-# Message types that somebody said (docs: resources/message); 21 points to a thread's root.
+# Message types that a user or bot wrote (docs: resources/message); 21 points to a thread's root.
 SPOKEN_TYPES = frozenset({0, 19, 20, 23})
 PINNED = 6
-JOINED = 7  # in the server's system channel; leaving is told by a privileged intent alone
+JOINED = 7  # in the server's system channel; departures need a privileged intent
 SYSTEM_TYPES = frozenset({*range(1, 19), 21, 22, *range(24, 33), *range(36, 40), 44, 46})

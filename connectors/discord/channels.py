@@ -1,4 +1,4 @@
-"""The channels that the bot can see, and what it may do in each."""
+"""The channels that the bot can see and its permissions in each."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ class Channels:
         self._bot = bot
 
     async def visible(self) -> Sequence[ChannelInfo]:
-        """Channels in which people write, of all guilds; `ours` where nothing needed is missing."""
+        """Return the text channels of all guilds that the bot is in.
+
+        `ours` is True where the bot has every required permission. Raises PlatformError.
+        """
         user = (await self._bot.identity()).user
         channel_infos: list[ChannelInfo] = []
         async for guild in _guilds(self._rest):
@@ -60,8 +63,11 @@ class Channels:
         return channel_infos
 
     async def name(self, channel: ChannelRef) -> str | None:
-        """The name as everybody in the guild may know it; a channel that not all may see is called
-        what Discord shows to those who may not."""
+        """Return the channel's name, or None if it has none. Raises PlatformError.
+
+        A channel that @everyone may not view is named `no-access`, as Discord shows it to users
+        without the permission.
+        """
         try:
             path = f"/channels/{channel.channel}"
             channel_data = _object(await _get(self._rest, path, f"channel.get {channel.channel}"))
@@ -74,12 +80,15 @@ class Channels:
         return str(channel_data.get("name") or "") or None
 
     def with_id(self, channel: str, workspace: str | None) -> ChannelRef | None:
-        """None: the list of channels is complete."""
+        """Return None: `visible` already lists every channel."""
         return None
 
 
 async def guild_facts(rest: Rest, guild: str, user: str) -> tuple[Json, Json, Sequence[Json]]:
-    """The guild with its roles, ourselves as a member, and the channels."""
+    """Return the guild with its roles, the user's member object, and the guild's channels.
+
+    Raises PlatformError.
+    """
     guild_data = await _get(rest, f"/guilds/{guild}", "guild.get")
     member = await _get(rest, f"/guilds/{guild}/members/{user}", "guild.member")
     channels = await _get(rest, f"/guilds/{guild}/channels", "guild.channels")
@@ -87,7 +96,10 @@ async def guild_facts(rest: Rest, guild: str, user: str) -> tuple[Json, Json, Se
 
 
 def permissions_in(guild: Json, member: Json, channel: Json, user: str) -> int:
-    """What a member may do in a channel (docs: topics/permissions, "permission overwrites")."""
+    """Return the member's permission bits in a channel.
+
+    Source: docs, topics/permissions, "permission overwrites".
+    """
     if guild.get("owner_id") == user:
         return _EVERYTHING
     guild_id = str(guild.get("id"))

@@ -1,4 +1,4 @@
-"""The account before the start: token, intents, and permissions channel by channel."""
+"""Checks of an account before the start: token, intents, and permissions of each channel."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _INTENT_TODO = (
     " CONTENT INTENT and save; without it Discord does not let the bot connect."
 )
 _LEAVES_UNREPORTED = (
-    "Who leaves a server is not said elsewhere: Discord tells it with the privileged intent SERVER"
-    " MEMBERS alone, which the bridge does not ask for"
+    "Departures from a server are not relayed: Discord reports them only with the privileged intent"
+    " SERVER MEMBERS, which the bridge does not request"
 )
 
 
 @dataclass(frozen=True)
 class AccountHealth:
-    """The health of one account; `receiving` tells how its receiving side is."""
+    """The health of one account; `receiving` returns the state of its gateway connection."""
 
     rest: Rest
     bot: BotIdentity
@@ -50,7 +50,10 @@ class AccountHealth:
     async def check(
         self, channels: Sequence[ChannelRef], uses: Collection[Use] = ()
     ) -> Sequence[Finding]:
-        """Everything that would go wrong later, each with what to do about it."""
+        """Return the findings on token, intents and permissions, each with its remedy.
+
+        Errors of the platform become findings; nothing is raised.
+        """
         try:
             identity = await self.bot.identity(fresh=True)
         except AuthFailed:
@@ -101,7 +104,7 @@ def _check_channel(
 ) -> Iterator[Finding]:
     where = f"{guild.get('name')!r}"
     if channel is None:
-        todo = "Check the id (right click, Copy Channel ID); a thread cannot stand for its channel."
+        todo = "Check the id (right click, Copy Channel ID); a thread's id is not its channel's."
         yield Finding("error", f"Channel {ref.channel!r} is not in server {where}", todo)
         return
     name = f"#{channel.get('name')} in {where}"
@@ -118,12 +121,12 @@ def _check_channel(
         yield Finding("warning", f"{name}: the bot lacks {', '.join(missing)}",
                       _permission_todo(missing))  # fmt: skip
     else:
-        yield Finding("ok", f"{name}: nothing is missing")
+        yield Finding("ok", f"{name}: no permission is missing")
 
 
 def _permission_todo(missing: Sequence[str]) -> str:
     names = ", ".join(missing)
-    return f"Edit Channel, Permissions: allow the bot's role {names} (or invite the bot anew)."
+    return f"Edit Channel, Permissions: allow the bot's role {names} (or invite the bot again)."
 
 
 def _invite_todo(identity: Identity) -> str:

@@ -1,4 +1,4 @@
-"""The command `/bridge`: what Discord shall know of it, and what was given. Pure.
+"""The command `/bridge`: how it is registered, and how an interaction's command is read. Pure.
 
 Source: Discord docs, "Application Commands" (2026-08).
 """
@@ -22,7 +22,7 @@ ANSWER = "interaction.answer"
 
 
 def command_in(data: Json) -> tuple[str, str]:
-    """The command's name with its slash, and the text behind it."""
+    """Return the command's name with its slash, and the text of its first option."""
     command_data = data.get("data")
     command: Json = command_data if isinstance(command_data, dict) else {}
     options = command.get("options")
@@ -32,7 +32,7 @@ def command_in(data: Json) -> tuple[str, str]:
 
 
 def is_registered(command: Json) -> bool:
-    """Whether it is as we want it; Discord adds fields of its own."""
+    """Return whether a registered command equals `COMMAND`; Discord's own fields are ignored."""
     if any(command.get(name) != COMMAND[name] for name in ("type", "description", "contexts")):
         return False
     options = command.get("options")

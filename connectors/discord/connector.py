@@ -1,4 +1,4 @@
-"""One Discord bot as a Connector: its parts, built once, and its life cycle."""
+"""One Discord bot as a Connector: builds its parts and runs its life cycle."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from connectors.discord.settings import DiscordSettings
 from connectors.discord.unpinned import OwnUnpins
 from connectors.discord.webhooks import Webhooks
 
-# discord.py keeps its addresses as class attributes, so the accounts of a process share them.
+# discord.py keeps its addresses as class attributes, so all accounts of a process share them.
 _addresses: weakref.WeakKeyDictionary[DiscordConnector, tuple[str, str | None]] = (
     weakref.WeakKeyDictionary()
 )
 
 
 class DiscordConnector:
-    """Receives through the gateway, posts through webhooks and, in DMs, as the bot."""
+    """Receives through the gateway; posts through webhooks in guilds and as the bot in DMs."""
 
     capabilities: Capabilities = CAPABILITIES
 
@@ -115,10 +115,10 @@ class DiscordConnector:
         _addresses.pop(self, None)
         await self._rest.close()
 
-    # --- within ---------------------------------------------------------------------------------
+    # --- private --------------------------------------------------------------------------------
 
     async def _respond(self, interaction: dict[str, Any], answer: dict[str, Any]) -> None:
-        """Within three seconds, or the person sees that it failed."""
+        """Send the first response; Discord shows a failure to the user after three seconds."""
         path = f"/interactions/{interaction.get('id')}/{interaction.get('token')}/callback"
         await self._rest.request(
             "POST", path, bucket="interaction", doing="Answering an interaction", body=answer,

@@ -1,4 +1,4 @@
-"""What a Discord message holds: its text, its payloads, and the parts that say the same. Pure."""
+"""Discord message -> content parts: its text, and each native payload with its card. Pure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SUPPRESS_EMBEDS = 1 << 2
 
 
 def is_typed(data: MessageData) -> bool:
-    """Nothing but text, and the previews that Discord makes of its links."""
+    """Return whether the message has only text and the previews that Discord makes of its links."""
     other_parts = (
         data.attachments, data.sticker_items, data.components, data.message_snapshots, data.poll,
     )  # fmt: skip
@@ -38,8 +38,11 @@ def is_typed(data: MessageData) -> bool:
 
 
 def is_hidden(data: Mapping[str, object]) -> bool:
-    """Whether Discord kept back what the message says: nobody can post an empty one, and without
-    the Message Content intent it comes empty (docs: events/gateway)."""
+    """Return whether Discord withheld the message's content.
+
+    Nobody can post an empty message; without the Message Content intent Discord sends every
+    message empty (docs: events/gateway).
+    """
     return data.get("type", 0) in _TYPED_BY_PEOPLE and not any(map(data.get, _HOLDS))
 
 
@@ -49,7 +52,10 @@ def typed_content(document: Document, *, otherwise: str = NOTHING_SAID) -> Conte
 
 
 def rich_content(raw: bytes, data: MessageData, document: Document, guild: str) -> Content:
-    """The text that somebody wrote, then each payload as it came with what it says."""
+    """Return the text that the author wrote, then each native payload with its card's parts.
+
+    `raw` is the wrapped gateway event as JSON; `guild` resolves its mentions.
+    """
     native = orjson.loads(raw)["d"]
     embeds = native.get("embeds")
     if isinstance(embeds, list):
@@ -71,17 +77,17 @@ def rich_content(raw: bytes, data: MessageData, document: Document, guild: str) 
 
 
 def origin_of(channel: ChannelRef, thread: str | None, message: str) -> str:
-    """A link that opens the message in Discord, for those who may see it."""
+    """Return the link that opens the message in Discord for users who may view the channel."""
     return jump_link(channel, thread, message)
 
 
 def _is_shown(kind: object, data: MessageData) -> bool:
-    """Discord adds embeds of other types itself, for links that the text holds already."""
+    """Return whether an embed adds content: Discord adds other types for links in the text."""
     return (kind == "rich" and not data.flags & _SUPPRESS_EMBEDS) or not data.content
 
 
 def _card(payload: Payload, guild: str) -> Card:
-    """What cannot be read says so; it is kept as it came."""
+    """Return the payload's card; an unreadable payload gives a card with the reason."""
     try:
         return read_payload(payload, guild)
     except CodecError as error:

@@ -1,4 +1,4 @@
-"""Gateway dispatches and history messages, as `receive` wrapped them -> events. Pure."""
+"""Gateway events and messages read back, as `receive` wrapped them -> events. Pure."""
 
 from __future__ import annotations
 
@@ -93,9 +93,10 @@ _IDS_IN_TEXT = re.compile(r"<(?:#|@&)(\d{1,20})>")
 
 
 def decode(raw: Raw, cdn: str = CDN_URL) -> Sequence[Event]:
-    """Raises UndecodableEvent when the payload is not what Discord documents.
+    """Return the events of a raw event.
 
-    `cdn` is where pictures are.
+    `cdn` is the base address of pictures. Raises UndecodableEvent when the payload is not what
+    Discord documents.
     """
     if raw.channel is None:
         raise UndecodableEvent(f"{raw.kind} names no channel; it cannot be placed")
@@ -112,7 +113,7 @@ def decode(raw: Raw, cdn: str = CDN_URL) -> Sequence[Event]:
 
 
 class _Origin:
-    """Where a payload came from."""
+    """The account, channel, kind and order key of a payload."""
 
     def __init__(self, raw: Raw, channel: ChannelRef, cdn: str) -> None:
         self.account: AccountId = raw.account
@@ -122,7 +123,7 @@ class _Origin:
         self.cdn = cdn
 
     def place(self, channel_id: str, message: str = "") -> Place:
-        """`receive` put the parent into the raw, so any other channel is a thread of it.
+        """Return the place of an event; any channel but the raw event's own is a thread of it.
 
         The first message of a forum post has the thread's id: it is the root, as in a channel.
         """
@@ -181,7 +182,7 @@ def _posted(origin: _Origin, payload: bytes) -> Event:
 
 
 def _audience(origin: _Origin, data: MessageData) -> tuple[ActorId, ...] | None:
-    """An ephemeral message is for whoever asked for it."""
+    """Return the only reader of an ephemeral message: the user of the interaction."""
     if not data.flags & EPHEMERAL:
         return None
     metadata = data.interaction_metadata
@@ -217,7 +218,7 @@ def _updated(origin: _Origin, payload: bytes) -> Event:
 def _poll_ended(
     origin: _Origin, time: datetime, update: UpdateData, poll: PollData, results: PollResultsData
 ) -> Event:
-    """Discord leaves answers without votes out of its counts."""
+    """Return the poll's counts; Discord leaves answers without votes out of its counts."""
     votes = {count.id: count.count for count in results.answer_counts}
     return PollEnded(
         account=origin.account,
@@ -277,7 +278,7 @@ def _reaction(
 
 def _pin(kind: type[MessagePinned | MessageUnpinned]) -> Callable[[_Origin, bytes], Event]:
     def decoder(origin: _Origin, payload: bytes) -> Event:
-        """Discord does not say who did it."""
+        """Decode a pin event; Discord does not say who pinned."""
         wrapped = WrappedUpdate.model_validate_json(payload)
         return kind(
             account=origin.account,
@@ -353,7 +354,7 @@ def _thread_deleted(origin: _Origin, payload: bytes) -> Event:
 
 
 def _channel_updated(origin: _Origin, payload: bytes) -> list[Event]:
-    """A channel, or a thread in it."""
+    """Return the changes of a channel, or of a thread in it."""
     wrapped = WrappedChannel.model_validate_json(payload)
     place, time = origin.place(wrapped.d.id), _time(wrapped.at, origin.order_key)
     news: list[Event] = []
@@ -381,7 +382,7 @@ def _channel_deleted(origin: _Origin, payload: bytes) -> Event:
 
 
 def _interaction(origin: _Origin, payload: bytes) -> Event:
-    """A press, a form that was sent, or a command."""
+    """Return the event of a press, a submitted form, or a command."""
     wrapped = WrappedInteraction.model_validate_json(payload)
     data, time = wrapped.d, _time(wrapped.at, origin.order_key)
     if data.get("type") == COMMAND and user_of(data) and data.get("id"):
@@ -453,7 +454,7 @@ KINDS = tuple(_DECODERS)
 def person_of(
     channel: ChannelRef, user: UserData, member: MemberData | None, cdn: str = CDN_URL
 ) -> Person:
-    """A user as the members of this guild see them."""
+    """Return a user's name and picture as members of the channel's guild see them."""
     member = member or user.member
     nick = member.nick if member else None
     return Person(
@@ -484,8 +485,10 @@ def _picture(channel: ChannelRef, user: UserData, member: MemberData | None, cdn
 
 
 def _is_own(own: OwnershipData, data: MessageData) -> bool:
-    """Posts by us: through a webhook that our application owns, or by the bot itself. What another
-    bridge carried here it carries to us, too, where we are meant to have it."""
+    """Return whether the post is ours: from the bot itself, or through our application's webhook.
+
+    Posts of another bridge count as own, so that they are not relayed again.
+    """
     if data.webhook_id is not None:
         return (
             own.webhook
@@ -500,7 +503,10 @@ def _addresses_bridge(own: OwnershipData, channel: ChannelRef, data: MessageData
 
 
 def _reply_target(data: MessageData) -> str | None:
-    """Replies stay in their channel; a reference to another is a crosspost or a forward."""
+    """Return the id of the message that this one replies to.
+
+    A reference to another channel is a crosspost or a forward.
+    """
     reference = data.message_reference
     if reference is None or reference.type == _FORWARD:
         return None
@@ -512,14 +518,14 @@ def _reply_target(data: MessageData) -> str | None:
 
 
 def ids_in_text(content: str) -> list[str]:
-    """Roles and channels that a text names: only `receive` can know what they are called."""
+    """Return the ids of roles and channels in a text; `receive` adds their names to the event."""
     return _IDS_IN_TEXT.findall(content)
 
 
 def _message(
     origin: _Origin, wrapped: WrappedMessage, author: Person, payload: bytes, *, own: bool = False
 ) -> Message:
-    """Our own posts are never shown again: their words stay as Discord has them."""
+    """Return the message; our own posts keep Discord's text, because they are not relayed."""
     data, channel = wrapped.d, origin.channel
     content = _own(data) if own else _content(channel, wrapped, payload)
     message = Message(
@@ -556,8 +562,10 @@ def _content(channel: ChannelRef, wrapped: WrappedMessage, payload: bytes) -> Co
 
 
 def _without_silent_ping(node: Reference, data: MessageData) -> Inline:
-    """What pinged nobody there is mere text: the author may not mention a role or everybody, or a
-    bot asked for silence."""
+    """Return a mention that pinged nobody as plain text, any other node unchanged.
+
+    The author may lack the permission to mention a role or everybody, or a bot suppressed the ping.
+    """
     match node:
         case GroupMention(group, name) if data.mention_roles is not None:
             return node if split_key(group)[-1] in data.mention_roles else Text(f"@{name}")
@@ -577,7 +585,7 @@ def _emoji(emoji: EmojiData | None) -> str | None:
 
 
 def _time(at: float | None, order_key: str) -> datetime:
-    """When it was heard; else the time that its id carries."""
+    """Return the receive time `at`, or else the time in the snowflake of the order key."""
     if at is not None:
         return datetime.fromtimestamp(at, UTC)
     return ids.time_of(order_key) if order_key.isdecimal() else datetime.fromtimestamp(0, UTC)

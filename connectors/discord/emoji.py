@@ -1,4 +1,4 @@
-"""Discord's custom emoji <-> their picture: `<:party:12>`. Unicode emoji are characters. Pure.
+"""Discord's custom emoji, such as `<:party:12>` <-> their picture. Pure.
 
 Short names such as `:smile:` are typed in Discord's clients, which send the character: in a
 message they are text.
@@ -20,7 +20,7 @@ def custom_emoji(name: str, emoji_id: str, *, moving: bool) -> Emoji:
 
 
 def native_emoji(emoji: Emoji) -> str | None:
-    """`<:name:id>` where it is one of Discord's own; None for those of other places."""
+    """Return `<:name:id>` of a Discord custom emoji; None for emoji of other platforms."""
     match = _NATIVE.fullmatch(emoji.url or "")
     if not match or not _NAME.fullmatch(emoji.name):
         return None
@@ -28,7 +28,7 @@ def native_emoji(emoji: Emoji) -> str | None:
 
 
 def emoji_to_reaction(emoji: Emoji) -> str | None:
-    """As the API takes a reaction: the characters, or `name:id`."""
+    """Return the emoji as the API takes a reaction: the characters, or `name:id`."""
     if emoji.unicode:
         return emoji.unicode
     native = native_emoji(emoji)

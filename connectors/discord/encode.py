@@ -1,4 +1,4 @@
-"""A delivery -> the requests that make it true: webhook posts in guilds, bot posts in DMs. Pure."""
+"""A delivery -> the requests that carry it out: webhook posts in guilds, bot posts in DMs. Pure."""
 
 from __future__ import annotations
 
@@ -71,18 +71,21 @@ _NOTHING = "-# (no text)"
 # Discord refuses names with these words (docs: resources/webhook) and the names that ping all.
 _FORBIDDEN = re.compile(r"(?i)(?P<head>disc|cly)(?P<tail>ord|de)|(?P<ticks>``)(?=`)")
 _RESERVED = re.compile(r"(?i)(every)(one)|(he)(re)")
-_GAP = "\u200a"  # a hair space: known to pass, and hardly seen
+_GAP = "\u200a"  # a hair space: Discord accepts it, and it is hardly visible
 # The six pictures that Discord shows for users without one (docs: reference#image-formatting).
 _STAND_INS = "https://cdn.discordapp.com/embed/avatars"
 _URL = re.compile(r"https?://[^\s\"<>]{1,2040}")
 
 
 def encode(delivery: Delivery, cards: Cards = NO_CARDS, files: Files | None = None) -> Encoded:
-    """Posts go on where a broken one stopped; edits change, add and take away copies."""
+    """Return the calls of a delivery and their losses.
+
+    A post continues after the copies that exist; an edit changes, adds and deletes copies.
+    """
     operation = delivery.operation
     match operation:
         case EditMessage(to=to) if to is not None:
-            return Encoded(calls=())  # an answer to one person stays as it was said
+            return Encoded(calls=())  # a private answer cannot be edited later
         case PostMessage(byline=byline) | EditMessage(byline=byline):
             bodies, losses = _bodies(delivery, byline, cards, files)
             return Encoded(calls=tuple(_calls(delivery, byline, bodies)), losses=losses)
@@ -109,9 +112,9 @@ def _post(
     if isinstance(operation, PostMessage) and operation.answers is not None:
         return _answer(delivery, operation.answers, slot, content_body)
     direct = ids.is_direct(operation.channel)
-    # Links keep their previews (no SUPPRESS_EMBEDS): people expect them, and a preview is no copy
-    # of ours that could be edited or relayed again. An agent's have none: a preview asks the
-    # address for it, and the agent's words may carry what they should not.
+    # Links of people keep their previews (no SUPPRESS_EMBEDS): users expect them. An agent's links
+    # have none: Discord requests each previewed address, and an agent that was tricked could put
+    # secrets into it.
     body: dict[str, JsonValue] = {**content_body.content, "allowed_mentions": _allowed(delivery)}
     if byline.agent and _is_text(content_body):
         body["flags"] = SUPPRESS_EMBEDS
@@ -131,7 +134,7 @@ def _post(
 
 
 def _answer(delivery: Delivery, command: str, slot: int, content_body: Body) -> Call:
-    """To a command, for the asker alone."""
+    """Return the private answer to a command."""
     body: dict[str, JsonValue] = {**content_body.content, "allowed_mentions": NO_PINGS}
     return post_call(
         delivery, slot, method=ANSWER, body=body,
@@ -140,7 +143,7 @@ def _answer(delivery: Delivery, command: str, slot: int, content_body: Body) -> 
 
 
 def _edit(delivery: Delivery, copy: Receipt, content_body: Body) -> Call:
-    """What is not there any more is taken away; files that stand stay where they are named."""
+    """Return the edit of a copy; it clears the fields that the new body lacks."""
     operation = delivery.operation
     agent = isinstance(operation, EditMessage) and operation.byline.agent and _is_text(content_body)
     quiet: dict[str, JsonValue] = {"flags": SUPPRESS_EMBEDS} if agent else {}
@@ -156,7 +159,7 @@ def _edit(delivery: Delivery, copy: Receipt, content_body: Body) -> Call:
 
 
 def _allowed(delivery: Delivery) -> dict[str, JsonValue]:
-    """Who may be pinged: exactly those who are mentioned for real."""
+    """Return `allowed_mentions`: only the users and roles with a counterpart on Discord."""
     counterparts = delivery.counterparts
     users = sorted({split_key(person.id)[-1] for person in counterparts.people.values()})
     roles = sorted({split_key(group)[-1] for group in counterparts.groups.values()})
@@ -171,12 +174,12 @@ def _allowed(delivery: Delivery) -> dict[str, JsonValue]:
 
 
 def _is_text(body: Body) -> bool:
-    """Whether it is text, which Discord would look for links in."""
+    """Return whether the body is plain text, whose links Discord previews."""
     return "content" in body.content and not (body.content.keys() & {"embeds", "flags"})
 
 
 def _cleared_fields(body: Body) -> dict[str, JsonValue]:
-    """What an edit leaves out stays as it was (docs: resources/message)."""
+    """Return empty fields: those that an edit omits stay unchanged (docs: resources/message)."""
     if body.content.keys() == {"content"}:
         return {}
     empty: dict[str, JsonValue] = {"content": None, "embeds": []}
@@ -194,7 +197,7 @@ def _delete(delivery: Delivery, copy: Receipt) -> Call:
 
 
 def _rate_limits(delivery: Delivery, rule: str) -> tuple[RateLimitKey, ...]:
-    """The narrowest limit first: it waits when Discord does not say which was hit."""
+    """Return the rate limits, narrowest first: it applies when Discord does not name one."""
     operation = delivery.operation
     return (
         RateLimitKey(rule=rule, of=operation.channel.channel),
@@ -219,7 +222,7 @@ def _bodies(
 
 
 def _lines_above(delivery: Delivery, byline: Byline) -> Document:
-    """Who says it, where the bot has but one name; what it answers."""
+    """Return the line of the quoted message and, in DMs, the author's name."""
     blocks: list[Block] = []
     if delivery.quoted:
         quoted = delivery.quoted
@@ -257,7 +260,7 @@ def _begins_with_block(document: Document) -> bool:
 
 
 def _quote_line(delivery: Delivery, quoted: Quoted) -> str:
-    """Webhooks cannot reply (docs: resources/webhook), so a small line says who is answered."""
+    """Return the small line that names the quoted author: webhooks cannot reply (docs)."""
     author = escape(cut_name(_one_line(quoted.author), NAME_LIMIT)) or "?"
     if quoted.native_id:
         channel = delivery.operation.channel
@@ -267,7 +270,10 @@ def _quote_line(delivery: Delivery, quoted: Quoted) -> str:
 
 
 def webhook_name(name: str) -> str:
-    """A name that Discord takes, looking the same: 1-80 characters, without its own names."""
+    """Return the name as Discord accepts it: 1 to 80 characters, none of its reserved words.
+
+    Invisible spaces break reserved words up, so the name looks the same.
+    """
     visible_name = _one_line(name)
     if not any(character.isprintable() and not character.isspace() for character in visible_name):
         return "(no name)"
@@ -291,7 +297,7 @@ def _one_line(text: str) -> str:
 
 
 def _losses(blocks: Sequence[Block], path: str) -> Iterator[Loss]:
-    """What Discord has no form for."""
+    """Yield the blocks that Discord cannot show in their form."""
     for index, block in enumerate(blocks):
         block_path = f"{path}/{index}"
         match block:

@@ -1,4 +1,4 @@
-"""Two buttons below an answer, and what a press of them says. Pure.
+"""The two feedback buttons below an answer, and the feedback that a press gives. Pure.
 
 Source: Discord docs, "Component Reference" (2026-08).
 """
@@ -20,7 +20,10 @@ _SECONDARY = 2
 
 
 def with_question(bodies: list[Body]) -> tuple[list[Body], tuple[Loss, ...]]:
-    """The bodies with the buttons below the last one, if there is one that has room."""
+    """Return the bodies with feedback buttons below the last one, and the losses.
+
+    Without a body, or without room for more components, the bodies stay and a Loss says why.
+    """
     if not bodies:
         return bodies, (_not_asked_loss("it says nothing"),)
     last = bodies[-1]
@@ -42,7 +45,7 @@ def with_question(bodies: list[Body]) -> tuple[list[Body], tuple[Loss, ...]]:
 
 
 def sense_of(data: dict[str, Any]) -> Sense | None:
-    """What a press says; None: it is on another button."""
+    """Return the feedback that a press gives; None for a press on any other button."""
     press = data.get("data")
     custom_id = press.get("custom_id") if isinstance(press, dict) else None
     return _SENSES.get(str(custom_id))
@@ -57,7 +60,7 @@ def _question() -> JsonValue:
 
 
 def _count(components: list[JsonValue]) -> int:
-    """With all that is nested in them."""
+    """Return the number of components, nested components included."""
     count, waiting = 0, list(components)
     while waiting:
         component = waiting.pop()

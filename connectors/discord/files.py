@@ -1,4 +1,4 @@
-"""Files into Discord and out of it: streamed beside a message, fetched from its CDN.
+"""Files sent to Discord (streamed with a message) and fetched from its CDN.
 
 Source: Discord docs, reference "Uploading Files" and "Signed Attachment CDN URLs" (2026-08).
 """
@@ -29,7 +29,10 @@ class PlatformFiles:
         self._cdn = cdn
 
     async def address(self, asset: Asset, raw: Raw) -> FileAddress | None:
-        """Links to Discord's CDN are signed and die after a day; all others are left alone."""
+        """Return the address of an asset on Discord's CDN; None for assets elsewhere.
+
+        Discord's CDN links are signed and expire after a day, so the file is fetched early.
+        """
         host = urlsplit(asset.url).hostname or ""
         ours = host in _CDN or asset.url.startswith(f"{self._cdn}/")
         return FileAddress(asset.url) if ours else None
@@ -39,13 +42,18 @@ class PlatformFiles:
 async def opened(
     files: Files | None, call: Call, body: Mapping[str, JsonValue] | None
 ) -> AsyncGenerator[tuple[Mapping[str, JsonValue] | None, tuple[FilePart, ...]]]:
-    """The body with what is said of each file, and their bytes while the block lasts."""
+    """Yield the body with one `attachments` entry for each file, and the files' byte streams.
+
+    The streams are open while the block lasts. Raises Refused if a file cannot be read.
+    """
     if not call.files or body is None:
         yield body, ()
         return
     if files is None:
         raise Refused("This bridge keeps no files to send")
-    named_in_body = "embeds" in body or "components" in body  # by its name, and hidden there
+    named_in_body = (
+        "embeds" in body or "components" in body
+    )  # the body refers to the file by name and carries its own spoiler flag
     async with AsyncExitStack() as stack:
         parts: list[FilePart] = []
         for file in call.files:

@@ -1,8 +1,8 @@
-"""A form of more inputs than Discord shows at once -> pages, one behind the other. Pure.
+"""A form with more inputs than a Discord modal may have -> several pages. Pure.
 
-No form may follow a form: each page is answered in private, with a button that opens the next. That
-message holds what is filled in so far, and Discord sends it along with each press on it and each
-form behind it, so that nothing needs to be kept in between.
+Discord does not open a modal in answer to a modal, so each page is answered with a private message
+whose button opens the next page. That message holds the values entered so far; Discord sends it
+with each press and each modal opened from it, so the bridge stores nothing between pages.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from connectors.discord.cards.write_inputs import with_room
 
 Json = dict[str, Any]
 
-_ROOM = 5000  # characters that are kept between pages, of the 6,000 that embeds have
-_VALUES_IN_EMBED = 25  # values in one embed: it has no more fields
+_ROOM = 5000  # characters carried between pages, of the 6,000 that a message's embeds may have
+_VALUES_IN_EMBED = 25  # an embed has at most 25 fields
 _ON, _OFF = "☑", "☐"
-_PLACE = "https://discord.com/#"  # nobody sees the address of an embed without a title
+_PLACE = "https://discord.com/#"  # an embed without a title does not show its address
 _TEXT, _LIST, _BOX = "t", "l", "b"
 _STEP = re.compile(r"([^#]*)#(form|next)(\d)-(\d):(\d{1,20})")
 _TOO_MUCH = "That is more than fits between the pages of this form. Please open it again."
@@ -34,7 +34,7 @@ _TOO_MUCH = "That is more than fits between the pages of this form. Please open 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One page of a form, as the custom ids of forms and of buttons that open them say it."""
+    """One page of a form, as encoded in the custom id of a modal or of the button that opens it."""
 
     token: str
     page: int
@@ -53,7 +53,7 @@ class Step:
 
 
 def step_of(custom_id: str) -> Step | None:
-    """None for what belongs to no form of several pages."""
+    """Return the page that a custom id encodes; None if it belongs to no form of several pages."""
     match = _STEP.fullmatch(custom_id)
     if match is None:
         return None
@@ -67,9 +67,12 @@ def step_of(custom_id: str) -> Step | None:
 def form_pages(
     nodes: Sequence[Node], title: str, token: str, target: str, of: Callable[[str], str]
 ) -> list[Json]:
-    """Modals. Texts stand above the inputs. Long texts and files are asked for last: they are not
-    kept between pages. Where there are more inputs than pages have room for, those that must be
-    filled in stay."""
+    """Return the modals of a form, one for each page.
+
+    Texts stand above the inputs. Long texts and files come last, because pages do not carry them
+    on. With more inputs than the pages can hold, required inputs take precedence. `of` returns the
+    token of a path.
+    """
     pages = _written(sorted(nodes, key=_comes_last), title, of)
     last = Step(token, limits.FORM_PAGES, limits.FORM_PAGES, target, opens=False)
     max_pages = limits.FORM_PAGES if len(last.custom_id) <= limits.CUSTOM_ID and target else 1
@@ -98,7 +101,7 @@ def _written(nodes: Sequence[Node], title: str, of: Callable[[str], str]) -> lis
 
 
 def _limit(page: Json, room: int) -> None:
-    """What is written here has to be kept until the last page is sent."""
+    """Limit the length of the page's text inputs: the next pages carry their values."""
     for component in _input_components(page):
         if component["type"] == TEXT_INPUT:
             longest = min(component.get("max_length", room), room, limits.FIELD_VALUE)
@@ -110,7 +113,7 @@ def _limit(page: Json, room: int) -> None:
 
 
 def _input_components(page: Json) -> Iterator[Json]:
-    """The components that ask; the others are texts."""
+    """Yield the page's inputs; its other components are texts."""
     return (component["component"] for component in page["components"] if "component" in component)
 
 
@@ -118,7 +121,7 @@ def _input_components(page: Json) -> Iterator[Json]:
 
 
 def after_page(step: Step, data: Json, pages: Sequence[Json]) -> Json:
-    """What is said in private when a page was sent: what is filled in so far, and a button."""
+    """Return the private message after a submitted page: the values so far and a button."""
     labels = {
         token_of(str(label["component"]["custom_id"])): str(label["label"])
         for page in pages
@@ -155,7 +158,7 @@ def after_page(step: Step, data: Json, pages: Sequence[Json]) -> Json:
 
 
 def filled_in(data: Json) -> dict[str, JsonValue]:
-    """What a form says that was sent, by the tokens of its inputs; menus of one choice are one."""
+    """Return the values of a submitted form by input token; menus with one token are merged."""
     values: dict[str, JsonValue] = {}
     for token, value in _answers(_object(data.get("data")).get("components")):
         earlier = values.get(token)
@@ -167,7 +170,7 @@ def filled_in(data: Json) -> dict[str, JsonValue]:
 
 
 def carried_values(data: Json) -> dict[str, JsonValue]:
-    """What was filled in on the pages before this one."""
+    """Return the values of the pages before this one, by input token."""
     values: dict[str, JsonValue] = {}
     for kind, token, text in _carried_entries(data):
         if kind == _LIST:
@@ -180,7 +183,7 @@ def carried_values(data: Json) -> dict[str, JsonValue]:
 
 
 def _entries(values: dict[str, JsonValue]) -> Iterator[tuple[str, str, str]]:
-    """The kind of each value, its token, and how it is kept; long lists in several pieces."""
+    """Yield kind, token and text of each value; long lists take several entries."""
     for token, value in values.items():
         if isinstance(value, bool):
             yield _BOX, token, _ON if value else _OFF
@@ -197,7 +200,7 @@ def _entries(values: dict[str, JsonValue]) -> Iterator[tuple[str, str, str]]:
 
 
 def _carried_entries(data: Json) -> Iterator[tuple[str, str, str]]:
-    """The entries of the private message that the form was opened from."""
+    """Yield the entries in the private message from which the form was opened."""
     step = step_of(str(_object(data.get("data")).get("custom_id")))
     embeds = _object(data.get("message")).get("embeds")
     if step is None or step.page == 1 or not isinstance(embeds, list):
@@ -226,7 +229,7 @@ def _answers(components: object) -> Iterator[tuple[str, JsonValue]]:
 def _plain(value: object) -> JsonValue:
     if isinstance(value, list):
         return [str(item) for item in value]
-    if value is None:  # nothing is chosen
+    if value is None:  # no option is chosen
         return ""
     return value if isinstance(value, bool | str) else str(value)
 

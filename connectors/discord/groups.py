@@ -10,7 +10,7 @@ from bridge.model.refs import join_key
 from connectors.discord import ids
 from connectors.discord.rest import Rest
 
-_MAX_GUILDS = 10  # guilds that are asked about somebody who writes directly
+_MAX_GUILDS = 10  # guilds queried for the roles of a direct message's author
 
 
 class Groups:
@@ -20,8 +20,10 @@ class Groups:
         self._rest = rest
 
     async def of_actor(self, actor: ActorId, wanted: Sequence[str]) -> frozenset[str]:
-        """As groups of their guild; of who writes directly, in the guilds that the globs name.
-        Discord has no guests. Raises PlatformError."""
+        """Return the actor's roles as group keys of their guild. Raises PlatformError.
+
+        For a direct message, the guilds named in `wanted` are queried. Discord has no guests.
+        """
         guild_and_user = ids.split_actor(actor)
         if guild_and_user is None:
             return frozenset()
@@ -30,7 +32,7 @@ class Groups:
         return frozenset([key for guild in guilds for key in await _roles(self._rest, guild, user)])
 
     async def by_id(self, workspaces: Collection[str]) -> Mapping[str, str]:
-        """The names of the guilds' roles, by their ids. Raises PlatformError."""
+        """Return the names of the guilds' roles by role id. Raises PlatformError."""
         names: dict[str, str] = {}
         for guild in workspaces:
             path = f"/guilds/{guild}/roles"
@@ -55,7 +57,7 @@ async def _roles(rest: Rest, guild: str, user: str) -> list[str]:
             "GET", path, bucket=f"member.get {guild}", doing=f"Looking up {path}"
         )
     except NotFound:
-        return []  # no member there
+        return []  # the user is not a member of this guild
     roles = member.get("roles") if isinstance(member, dict) else None
     listed = roles if isinstance(roles, list) else []
     return [join_key("group", ids.PLATFORM, guild, str(role)) for role in listed]

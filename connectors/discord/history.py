@@ -1,4 +1,4 @@
-"""What was said, read back: after a cursor for catch-up, and in search of an unsettled post."""
+"""Reads messages back: after a cursor for catch-up, and to look for an unsettled post."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ log = structlog.get_logger()
 
 _PAGE = 100
 _HOUR_S = 3600.0
-_SKEW_S = 300.0  # by which our clock may be ahead of Discord's
+_SKEW_S = 300.0  # our clock may be ahead of Discord's by this much
 _CUSTOM_EMOJI = re.compile(r"<a?:(\w+):\d+>")
-_LARGEST_STEP = 1 << 22 << 36  # two years in snowflakes: beyond it there is nothing
+_LARGEST_STEP = 1 << 22 << 36  # two years in snowflakes: no message lies beyond it
 
 Message = dict[str, Any]
-_BROKEN = "unreadable"  # in place of a message: what is known of the one that is skipped
+_BROKEN = "unreadable"  # the key that marks a skipped message; its value is an `Unreadable`
 
 
 class History:
@@ -58,7 +58,10 @@ class History:
         self.learn = learn
 
     async def newest(self, channel: ChannelRef) -> str:
-        """The newest id that the channel and its active threads hold; Discord counts them."""
+        """Return the order key of the newest message in the channel and its active threads.
+
+        Raises PlatformError.
+        """
         doing = f"Reading channel {channel.key!r}"
         channel_data = await self._ask(f"/channels/{channel.channel}", doing)
         places = [channel_data] if isinstance(channel_data, dict) else []
@@ -74,8 +77,12 @@ class History:
         *,
         patience: float | None = None,
     ) -> AsyncIterator[Raw | Unreadable]:
-        """The channel and its threads as one stream in the order of time."""
-        del patience  # 50 requests a second: nobody waits long for one
+        """Yield the messages of the channel and its threads after `cursor`, oldest first.
+
+        `cursor` is an order key. A message that Discord cannot deliver is yielded as `Unreadable`.
+        Raises PlatformError.
+        """
+        del patience  # 50 requests a second: no caller waits long
         await self._bot.identity()
         after = int(ids.snowflake_of(cursor))
         sources = await self.places(channel, after, threads)
@@ -97,10 +104,13 @@ class History:
     async def find(
         self, call: Call, after: str | None, *, since: float | None = None, changed: bool = False
     ) -> Receipt | None:
-        """Our own post with the same name and, unless they may have `changed`, the same words: the
-        oldest after `after`."""
+        """Return the receipt of our oldest post after `after` that matches the call, or None.
+
+        It has the same author name and, unless `changed`, the same words. Without `after` the
+        search starts at `since` (seconds since 1970), or an hour ago. Raises PlatformError.
+        """
         if call.method == ANSWER:
-            return None  # seen by nobody but the asker: it is said again, in the same place
+            return None  # only the asker sees it, and a retry replaces it
         identity = await self._bot.identity()
         start = self._clock.time() - _HOUR_S if since is None else since - _SKEW_S
         earliest = after or ids.first_snowflake_at(start)
@@ -115,7 +125,7 @@ class History:
                     return Receipt(slot=call.slot, native_id=message["id"], thread=call.thread)
         except NotFound:
             if call.thread is None:
-                raise  # of the channel itself; a thread that is not there holds no post
+                raise  # the channel itself is missing; a missing thread holds no post
         return None
 
     # --- where to look ----------------------------------------------------------------------
@@ -123,8 +133,11 @@ class History:
     async def places(
         self, channel: ChannelRef, after: int, threads: Sequence[str]
     ) -> Sequence[str]:
-        """The channel, unless it is a forum, and its threads that something was said in since, or
-        that are known to be alive."""
+        """Return the ids of the channel and its threads with messages after `after`.
+
+        A forum itself holds no messages and is left out; `threads` are added if they belong to
+        the channel. Raises PlatformError.
+        """
         if ids.is_direct(channel):
             return [channel.channel]
         places: dict[str, None] = {}
@@ -149,7 +162,7 @@ class History:
         return [t for t in _objects_in(listed, "threads") if t.get("parent_id") == channel.channel]
 
     async def _archived(self, channel: ChannelRef, after: int) -> Sequence[dict[str, Any]]:
-        """Public threads that were archived since: the last archived come first."""
+        """Return the public threads archived after snowflake `after`, the latest first."""
         since = ids.time_of(str(after))
         threads: list[dict[str, Any]] = []
         before = ""
@@ -171,10 +184,11 @@ class History:
     async def _messages(
         self, place: str, after: int, *, strict: bool = False
     ) -> AsyncIterator[Message]:
-        """What was said in one channel or thread, oldest first.
+        """Yield the messages of one channel or thread, oldest first.
 
-        A page may answer 500 because of one message in it (discord-api-docs #8611): smaller pages
-        find the others, and the one is skipped and said so. `strict` raises instead.
+        Discord may answer a page with 500 because of one message in it (discord-api-docs #8611):
+        smaller pages find the other messages, and the broken one is yielded as unreadable. `strict`
+        raises instead.
         """
         limit = _PAGE
         while True:
@@ -207,7 +221,7 @@ class History:
     async def _beyond_the_broken(
         self, place: str, after: int
     ) -> tuple[int | None, Sequence[Message]]:
-        """Step over a message that cannot be read, then read back to it one by one."""
+        """Skip a message that Discord cannot deliver, then read back to it one by one."""
         step = 1 << 22  # a millisecond
         while step < _LARGEST_STEP:
             beyond = after + step
@@ -237,13 +251,16 @@ class History:
             messages += [message for message in page if message.get("type") in SPOKEN_TYPES]
 
     def _unreadable(self, after: int, beyond: int | None) -> Unreadable:
-        """Somewhere between is at least one that breaks every page it is in."""
+        """Return the time range that holds at least one message that Discord cannot deliver."""
         now = self._clock.time()
         until = now if beyond is None else ids.time_of(str(beyond)).timestamp()
         return Unreadable(ids.time_of(str(after)).timestamp(), until)
 
     async def page(self, place: str, query: dict[str, str | int]) -> list[Message]:
-        """Oldest first; Discord gives the newest first."""
+        """Return one page of messages, oldest first (Discord sends the newest first).
+
+        Raises PlatformError.
+        """
         path = f"/channels/{place}/messages"
         answer = await self._ask(path, f"Reading channel {place!r}", query)
         page = [m for m in _objects(answer) if str(m.get("id", "")).isdecimal()]
@@ -291,7 +308,7 @@ def _is_that_post(
 
 
 def _has_same_words(message: Message, call: Call) -> bool:
-    """By its text; embeds and components by all their words, of which Discord changes none."""
+    """Compare the text, or all words of embeds and components; Discord changes none of those."""
     if "embeds" not in call.body and "components" not in call.body:
         return _equal_texts(message.get("content"), call.body.get("content") or "")
     return _words_in(message) == _words_in(call.body)
@@ -320,8 +337,11 @@ def _equal_texts(text: object, other: object) -> bool:
 
 
 def _comparable(text: str) -> str:
-    """What Discord leaves as it is: it trims, drops characters that are not seen, and writes
-    emoji that we may not use as `:name:`."""
+    """Return the text without what Discord may change.
+
+    Discord trims text, drops invisible characters, and writes emoji that the bot may not use as
+    `:name:`.
+    """
     text_with_names = _CUSTOM_EMOJI.sub(r":\1:", text)
     return "".join(
         c for c in text_with_names if not c.isspace() and unicodedata.category(c) != "Cf"

@@ -1,4 +1,4 @@
-"""A Discord message, or a bare list of components or embeds -> what may be sent again. Pure."""
+"""A Discord message, or a bare list of components or embeds -> the JSON to post again. Pure."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ _FIRST_OF_V2 = 9  # a section; 1 to 8 are rows, buttons, menus and text inputs
 
 
 def without_read_only(native: JsonValue) -> JsonValue:
-    """The same JSON, less what Discord fills in itself. Whoever posts a message again pings nobody
-    by it, unless the message itself says whom."""
+    """Return the JSON without the fields that Discord fills in itself.
+
+    A list becomes a message. A message without its own `allowed_mentions` pings nobody.
+    """
     match native:
         case dict():
             writable = {key: value for key, value in native.items() if key not in READ_ONLY}
@@ -30,7 +32,7 @@ def without_read_only(native: JsonValue) -> JsonValue:
 
 
 def _is_message(native: dict[str, JsonValue]) -> bool:
-    """Rather than a modal, a component or an event around a message."""
+    """Return whether this is a message, and not a modal, a component or a gateway event."""
     return bool(_MESSAGE_KEYS & native.keys()) and not _OTHER_KEYS & native.keys()
 
 

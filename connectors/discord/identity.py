@@ -1,4 +1,4 @@
-"""Who we are on Discord: the ids of our bot user and its application, asked for once."""
+"""The ids of our bot user and its application, requested from Discord once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from connectors.discord.rest import Rest
 
 @dataclass(frozen=True)
 class Identity:
-    """Old bots have another user id than application id, so both are kept."""
+    """Old bots have different user and application ids, so both are kept."""
 
     user: str
     application: str
@@ -19,7 +19,7 @@ class Identity:
 
 
 class BotIdentity:
-    """Looks ourselves up at first use."""
+    """Looks up the bot's identity at first use and caches it."""
 
     def __init__(self, rest: Rest) -> None:
         self._rest = rest
@@ -35,12 +35,12 @@ class BotIdentity:
         return self._identity
 
     def learn(self, user: str, application: str, name: str) -> None:
-        """What the gateway told when a session began."""
+        """Cache the identity that the gateway's READY event holds."""
         if self._identity is None:
             self._identity = Identity(user, application, name)
 
     async def _look_up(self) -> Identity:
-        doing = "Asking Discord who we are"
+        doing = "Reading the bot's identity"
         user = await self._rest.read("/users/@me", bucket="GET me", doing=doing)
         path = "/oauth2/applications/@me"
         app = await self._rest.read(path, bucket="GET app", doing=doing)
@@ -48,4 +48,4 @@ class BotIdentity:
             flags = int(app.get("flags") or 0)
             return Identity(str(user["id"]), str(app["id"]), str(user.get("username")), flags)
         except (KeyError, TypeError, AttributeError, ValueError):
-            raise Unsettled(f"{doing}: its answer holds no id", code="broken") from None
+            raise Unsettled(f"{doing}: Discord's answer holds no id", code="broken") from None

@@ -1,4 +1,4 @@
-"""Discord's snowflakes <-> our refs and ids: the only place where they are made and split. Pure."""
+"""Discord's snowflakes <-> our refs and ids; no other file builds or splits them. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LINKS = "https://discord.com/channels"
 
 
 def channel_ref(guild: str | None, channel: str) -> ChannelRef:
-    """A channel of a guild, or of direct messages where there is no guild."""
+    """Return the ref of a guild's channel; without a guild, of a direct-message channel."""
     return ChannelRef(platform=PLATFORM, workspace=guild or DIRECT, channel=channel)
 
 
@@ -28,17 +28,17 @@ def is_direct(channel: ChannelRef) -> bool:
 
 
 def actor_id(channel: ChannelRef, user: str) -> ActorId:
-    """People have a name of their own in each guild, so they are actors of the guild."""
+    """Return the user's actor id in the channel's guild: names and avatars differ by guild."""
     return actor_id_of(PLATFORM, channel.workspace, user)
 
 
 def webhook_author(webhook: str, name: str) -> str:
-    """The native id of who speaks through a webhook: many people may share one."""
+    """Return the native id of a webhook's author; many people may post through one webhook."""
     return f"{webhook}/{name}"
 
 
 def split_actor(actor: ActorId) -> tuple[str, str] | None:
-    """Guild (or `@me`) and user id; None for whoever is no Discord user."""
+    """Return guild (or `@me`) and user id; None if the actor is not a Discord user."""
     segments = split_key(actor)
     if len(segments) != 3 or segments[0] != PLATFORM or not segments[2].isdecimal():
         return None
@@ -46,7 +46,10 @@ def split_actor(actor: ActorId) -> tuple[str, str] | None:
 
 
 def reference_of(node: Ping | GroupPing | BroadcastPing | ChannelThere) -> str:
-    """`<@1>` and its like, which ping whom `allowed_mentions` allows, or lead somewhere."""
+    """Return Discord's markup of a mention, such as `<@1>`.
+
+    It pings only users and roles that the message's `allowed_mentions` lists.
+    """
     match node:
         case Ping(actor, name):
             guild_and_user = split_actor(actor)
@@ -64,33 +67,33 @@ def group_key(channel: ChannelRef, role: str) -> str:
 
 
 def order_key(snowflake: str) -> str:
-    """Zero-padded, so that the order of text is the order of time."""
+    """Return the snowflake zero-padded, so that text order is time order."""
     return snowflake.zfill(_DIGITS)
 
 
 def order_key_after(snowflake: str) -> str:
-    """For what happened to a message: sorted right behind it, before the next one."""
+    """Return a key for an event about the message: it sorts right after the message itself."""
     return order_key(snowflake) + "~"
 
 
 def snowflake_of(order: str) -> str:
-    """The inverse of `order_key` and `order_key_after`."""
+    """Return the snowflake of a key from `order_key` or `order_key_after`."""
     return order.removesuffix("~").lstrip("0") or "0"
 
 
 def time_of(snowflake: str) -> datetime:
-    """When the thing with this id was made."""
+    """Return the creation time that the snowflake holds (docs: reference#snowflakes)."""
     return _EPOCH + timedelta(milliseconds=int(snowflake) >> 22)
 
 
 def first_snowflake_at(seconds: float) -> str:
-    """The lowest id that could be made at this moment (seconds since 1970)."""
+    """Return the lowest snowflake that Discord can create at `seconds` since 1970."""
     milliseconds = int((seconds - _EPOCH.timestamp()) * 1000)
     return str(max(0, milliseconds) << 22)
 
 
 def nonce_of(operation: OperationId, slot: int) -> str:
-    """A short form of the operation: a nonce has at most 25 characters (docs, 2026-08)."""
+    """Return a hash of operation and slot; a nonce has at most 25 characters (docs, 2026-08)."""
     digest = hashlib.sha256(f"{operation}/{slot}".encode()).digest()
     return base64.urlsafe_b64encode(digest[:18]).decode()
 
@@ -108,5 +111,8 @@ def thread_key(thread: str) -> str:
 
 
 def ids_in(word: str) -> tuple[str, ...]:
-    """Channel and message: a hyphen joins them in an id that was copied with Shift held down."""
+    """Return the ids of channel and message that Discord's client joins with a hyphen.
+
+    "Copy Message ID" with Shift held down copies this form; any other word gives ().
+    """
     return tuple(word.split("-")) if "-" in word else ()

@@ -37,8 +37,8 @@ _STYLES: Mapping[str, type[Styled]] = {
 }  # fmt: skip
 _MARKS = frozenset("*_~|")
 
-# One set of characters in front: to look for the next sign is then to compare, not to match. A
-# lone tick with its partner is one token; other runs of ticks need to be paired (`_paired`).
+# The pattern begins with one set of characters, so the search compares before it matches. Two
+# single ticks with text between are one token; `_paired` pairs other runs of ticks.
 _SIGN = r"""([\\`<\[h@*_~|\n](?:
       (?<=\\)[^0-9A-Za-z\s]
     | (?<=`)(?<!``)[^`]+`(?!`)
@@ -76,7 +76,7 @@ _MASKED = re.compile(
 
 @dataclass(frozen=True)
 class Names:
-    """Where a text was said, and what the ids in it are called (id -> name)."""
+    """The channel of a text, and the names of the ids in it (id -> name)."""
 
     channel: ChannelRef
     people: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -84,7 +84,7 @@ class Names:
 
 
 def read_inline(text: str, names: Names, *, links: bool = True) -> tuple[Inline, ...]:
-    """The inline nodes of a few lines; a line break is a `Break`."""
+    """Return the inline nodes of a few lines; a line break is a `Break`."""
     pieces = _tokens(text)
     if len(pieces) == 1:
         return (Text(text),) if text else ()
@@ -98,7 +98,7 @@ def _are_ticks(token: str) -> bool:
 
 
 def _paired(text: str) -> Iterator[str]:
-    """Text and tokens in turns, where runs of ticks pair up with the next of their length."""
+    """Yield text and tokens in turns; a run of ticks pairs with the next run of its length."""
     ticks: dict[int, list[int]] = {}
     for run in _TICKS.finditer(text):
         ticks.setdefault(len(run[0]), []).append(run.start())
@@ -128,7 +128,7 @@ def _paired(text: str) -> Iterator[str]:
 
 
 class _Frame:
-    """A style that began and did not end yet (the outermost has no mark)."""
+    """A style that is still open (the outermost frame has no mark)."""
 
     def __init__(self, mark: str) -> None:
         self.mark = mark
@@ -136,7 +136,7 @@ class _Frame:
 
 
 class _Reader:
-    """One pass; each style is open at most once, so the stack is never deep."""
+    """Reads tokens in one pass; each style is open at most once, which bounds the stack."""
 
     def __init__(self, names: Names, *, links: bool) -> None:
         self._names = names
@@ -171,7 +171,7 @@ class _Reader:
             self._give_up()
         return _joined(self._children)
 
-    # --- what has a name, and links ---------------------------------------------------------
+    # --- mentions and links -----------------------------------------------------------------
 
     def _named(self, first: str, token: str) -> None:
         if first == "[":
@@ -208,7 +208,7 @@ class _Reader:
                 return f"#{match['guide']}"
 
     def _bare_link(self, token: str, follows: str) -> None:
-        """An address ends before what ends a sentence; that may be signs of styles again."""
+        """Read a bare URL; it ends before a sentence's punctuation, which may hold style signs."""
         url = token.rstrip(URL_END)
         while url.endswith(")") and url.count(")") > url.count("("):
             url = url[:-1].rstrip(URL_END)
@@ -229,7 +229,7 @@ class _Reader:
     def _masked_link(self, token: str) -> None:
         match = _MASKED.fullmatch(token)
         label = read_inline(match["label"], self._names, links=False) if match else ()
-        # Discord shows a label that looks like an address as plain text: nobody is to be misled.
+        # Discord shows a masked link as plain text when its label looks like an address.
         if not match or not self._links or not label or "://" in plain_inlines(label):
             self._children.append(token)
         else:
@@ -247,7 +247,7 @@ class _Reader:
             left -= self._mark(mark, left, before, after)
 
     def _mark(self, mark: str, left: int, before: str, after: str) -> int:
-        """Open or close with one or two characters of a run; says how many were used."""
+        """Open or close a style with one or two characters of a run; returns how many it used."""
         double = mark * 2
         opened = next(
             (candidate for candidate in reversed(self._open_marks) if candidate in (mark, double)),
@@ -295,19 +295,19 @@ class _Reader:
         return frame
 
     def _give_up(self) -> None:
-        """The innermost style never ended: its mark was text."""
+        """Turn the mark of the innermost style into text: the style never ended."""
         frame = self._close()
         self._children.append(frame.mark)
         self._children += frame.children
 
 
 def _first(pieces: Sequence[str], at: int) -> str:
-    """The character behind this token."""
+    """Return the character after this token."""
     return (pieces[at + 1] or "".join(pieces[at + 2 : at + 3]) or " ")[0]
 
 
 def _joined(pieces: Sequence[Inline | str]) -> tuple[Inline, ...]:
-    """Texts side by side become one, as do styles of one kind."""
+    """Return the nodes with adjacent texts and adjacent styles of one kind merged."""
     if len(pieces) == 1:
         only = pieces[0]
         return (Text(only) if isinstance(only, str) else only,)

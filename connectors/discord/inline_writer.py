@@ -1,5 +1,4 @@
-"""Inline nodes -> Discord's markdown: what looks like markup and is none is escaped; only what
-is a ping pings. Pure."""
+"""Inline nodes -> Discord's markdown, with markup in texts escaped; only pings ping. Pure."""
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ from connectors.discord import ids
 from connectors.discord.emoji import native_emoji
 from connectors.discord.styles import APART, LAST_SECOND, URL_END, Styled, is_word, tidy
 
-# One set of characters in front: to look for the next sign is then to compare, not to match.
+# The pattern begins with one set of characters, so the search compares before it matches.
 _SPECIAL = re.compile(
     r"[\\*~`|<\[\]_@](?:(?<=[\\*~`|<\[\]])|(?<=_)(?:(?<![0-9A-Za-z]_)|(?![0-9A-Za-z]))"
     r"|(?<=@)(?=everyone|here))"
@@ -63,7 +62,7 @@ _NOTHING: _Within = frozenset()
 
 
 def escape(text: str, *, starts_line: bool = False) -> str:
-    """Characters that Discord shows as they are."""
+    """Return the text escaped, so that Discord shows its characters unchanged."""
     escaped = _SPECIAL.sub(r"\\\g<0>", text)
     if "://" in escaped:
         escaped = _SCHEME.sub(r"\1\\\2", escaped)
@@ -76,8 +75,11 @@ def escape(text: str, *, starts_line: bool = False) -> str:
 def write_inline(
     children: Sequence[Inline], before: str = "\n", after: str = "\n", within: _Within = _NOTHING
 ) -> str:
-    """`before` and `after` are the characters around: they decide which mark can stand there.
-    `within` are the styles around: within itself a style says nothing, and its mark would end it.
+    """Return the nodes as Discord's markdown.
+
+    `before` and `after` are the adjacent characters: they decide which marks are possible.
+    `within` are the enclosing styles: a style nested in itself is dropped, because its mark would
+    end the outer one.
     """
     nodes = tidy(leaves(children, within) if within else children)
     out: list[str] = []
@@ -115,7 +117,7 @@ def _first_of(node: Inline) -> str:
 
 
 def _depending(node: Emphasis | Link, before: str, after: str, within: _Within) -> str:
-    """What is written in another way beside some signs."""
+    """Return an emphasis or link, whose form depends on the adjacent characters."""
     if isinstance(node, Emphasis):
         return _emphasis(node.children, before, after, within | {Emphasis})
     return _link_of(node.url, node.children, after, within)
@@ -168,7 +170,7 @@ def _channel_of(key: str, name: str) -> str:
 
 
 def _emphasis(children: Sequence[Inline], before: str, after: str, within: _Within) -> str:
-    """`*` or `_`, whichever is no part of a longer run here; neither where both would be."""
+    """Return the text in `*` or `_`, whichever forms no longer run here, else without a mark."""
     for mark in "*_":
         inner = write_inline(children, mark, mark, within)
         if not inner or mark in (before, after[:1], inner[0]) or _ends_with(inner, mark):
@@ -194,7 +196,7 @@ def _code_of(value: str) -> str:
         return f"`{text}`" if text else ""
     runs = {len(run) for run in re.findall("`+", text)}
     if runs not in ({1}, {2}):
-        # Three ticks would begin a block, and one of two lengths has to be free for the border.
+        # Three ticks begin a block, and the border needs one length that the text does not use.
         text = re.sub("`(?=`)", f"`{APART}", text)
         runs = {1}
     ticks = "``" if runs == {1} else "`"
@@ -232,5 +234,5 @@ def _no_brackets(url: str) -> str:
 
 
 def _safe_url(url: str) -> str:
-    """What would end the link or begin markup, percent-encoded."""
+    """Return the URL with characters that end the link or begin markup percent-encoded."""
     return _UNSAFE.sub(lambda match: "".join([f"%{b:02X}" for b in match[0].encode()]), url)

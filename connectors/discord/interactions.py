@@ -1,4 +1,4 @@
-"""Makes `/bridge` known to Discord, and answers who gave it.
+"""Registers the command `/bridge` with Discord and answers the people who use it.
 
 Source: Discord docs, "Receiving and Responding" (2026-08).
 """
@@ -20,14 +20,17 @@ from connectors.discord.identity import BotIdentity
 from connectors.discord.rest import Rest
 
 log = structlog.get_logger()
-_ACKNOWLEDGEMENT_S = 3.0  # how long Discord waits to be told that an answer comes
+_ACKNOWLEDGEMENT_S = 3.0  # Discord waits this long for the acknowledgement of an interaction
 _MAX_PENDING = 1000
 _RETRY_PAUSES_S = (5.0, 30.0, 300.0)
 
 
 async def register(account: AccountId, rest: Rest, bot: BotIdentity, clock: Clock) -> None:
-    """Tell Discord of the command unless it knows it so. Commands that others made for the same
-    application stay. Ends when it is done, or only a person can mend it."""
+    """Register the command unless Discord already has it with the same fields.
+
+    Other commands of the application stay. Transient errors are retried with growing pauses; a
+    refusal that only a person can fix is logged and ends the attempt. Raises nothing.
+    """
     failures = 0
     while True:
         try:
@@ -61,8 +64,11 @@ async def _register_once(rest: Rest, bot: BotIdentity) -> None:
 
 
 class PendingInteractions:
-    """Commands and presses that wait for answers: their tokens last 15 minutes, and are not
-    kept longer than this process."""
+    """Commands and presses that wait for an answer, with their tokens.
+
+    A token is valid for 15 minutes (Discord docs, "Receiving and Responding", 2026-08). Tokens are
+    held in memory only, so a restart of the process drops them.
+    """
 
     def __init__(self, rest: Rest, bot: BotIdentity) -> None:
         self._rest = rest
@@ -70,8 +76,10 @@ class PendingInteractions:
         self._tokens: OrderedDict[str, tuple[str, asyncio.Event, bool]] = OrderedDict()
 
     def begin(self, data: Json, *, press: bool = False) -> bool:
-        """False: it was told before. The first answer to a press stays as it is: it is the message
-        with the button."""
+        """Hold the interaction's token; returns False if Discord sent this interaction before.
+
+        `press`: the original response is the message with the button, so no answer replaces it.
+        """
         if str(data.get("id")) in self._tokens:
             return False
         self._tokens[str(data.get("id"))] = str(data.get("token")), asyncio.Event(), press
@@ -80,22 +88,26 @@ class PendingInteractions:
         return True
 
     def acknowledged(self, data: Json) -> None:
-        """Discord knows that an answer comes; before that it takes none."""
+        """Note that Discord acknowledged the interaction; it refuses answers sent earlier."""
         if pending := self._tokens.get(str(data.get("id"))):
             pending[1].set()
 
     async def answer(self, call: Call) -> Any:
-        """The first part takes the place of "thinking"; the others follow it. Raises Refused."""
+        """Post an answer to a held interaction and return Discord's message object.
+
+        The first part replaces the "thinking" message of a command; the others follow it.
+        Raises Refused if the token is not held or the acknowledgement is late, else PlatformError.
+        """
         pending = self._tokens.get(call.native_id or "")
         if pending is None:
-            text = "it was given before the bridge started anew; give it again"
+            text = "the command was used before the bridge restarted; give it again"
             raise Refused(f"Answering a command: {text}", code="command")
         token, acknowledged, press = pending
         try:
             async with asyncio.timeout(_ACKNOWLEDGEMENT_S):
                 await acknowledged.wait()
         except TimeoutError:
-            text = "Discord was not told in time that an answer comes"
+            text = "the interaction was not acknowledged in time"
             raise Refused(f"Answering a command: {text}; give it again", code="command") from None
         path = f"/webhooks/{(await self._bot.identity()).application}/{token}"
         doing = "Answering a command"

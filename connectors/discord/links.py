@@ -1,4 +1,4 @@
-"""Addresses of messages as people copy them in Discord <-> where the messages stand. Pure."""
+"""Links to messages, as people copy them in Discord <-> channel and message id. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ _JUMP = re.compile(
 
 
 def message_at(url: str) -> tuple[ChannelRef, str] | None:
-    """The channel may be a thread: an address does not name its parent."""
+    """Return the channel and message id of a message link; None for any other URL.
+
+    The channel may be a thread: a link does not name the thread's parent.
+    """
     match = _JUMP.fullmatch(url)
     return (ids.channel_ref(match[1], match[2]), match[3]) if match else None
 

@@ -1,6 +1,6 @@
-"""Reactions and pins: a delivery -> the request by which our bot does it. Pure.
+"""Reactions and pins: a delivery -> the bot's request. Pure.
 
-Webhooks can do neither: the bot itself reacts to and pins what its webhook posted.
+A webhook can neither react nor pin: the bot itself reacts to and pins its webhook's posts.
 Source: docs, resources/message (2026-08).
 """
 
@@ -39,12 +39,12 @@ _METHODS: dict[type[Mark], str] = {
 
 @dataclass(frozen=True)
 class Typing:
-    """The typing sign of one account."""
+    """The typing indicator of one account."""
 
     account: AccountId
 
     def typing_call(self, channel: ChannelRef) -> Call:
-        """Discord shows for ten seconds that the bot types."""
+        """Return the call that shows the bot as typing; Discord shows it for ten seconds."""
         return Call(
             kind="other",
             method=TYPE,
@@ -59,12 +59,15 @@ class Typing:
 
 
 def takes_reaction(emoji: str) -> bool:
-    """Every Unicode emoji; whether a custom one is in the server, Discord says."""
+    """Return whether Discord may accept the emoji.
+
+    All Unicode emoji pass; only Discord knows whether the server has a custom emoji.
+    """
     return emoji != "\ufffd"
 
 
 def encode_mark(delivery: Delivery, mark: Mark) -> Encoded:
-    """One request on the first of the copies that stand there."""
+    """Return one request, on the first copy of the message; no call if there is no copy."""
     method = _METHODS.get(type(mark))
     if method is None or not delivery.copies:
         return Encoded(calls=())

@@ -1,4 +1,4 @@
-"""A press -> the interaction that Discord would have sent to the payload's author. Pure."""
+"""A press -> the interaction that Discord would send to the payload's author. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _BUTTON, _STRING_SELECT, _TEXT_INPUT, _LABEL = 2, 3, 4, 18
 
 
 def native_press(payload: Payload, interaction: Interaction) -> JsonValue:
-    """The button or menu, or with inputs the form in which Discord would have asked for them."""
+    """Return the interaction of a button or menu; with inputs, of a submitted modal."""
     del payload
     data: dict[str, JsonValue] = {"custom_id": interaction.id, "component_type": _BUTTON}
     if interaction.kind == "chosen":

@@ -1,4 +1,4 @@
-"""A channel -> who reads it beside those whom somebody let in: everybody who joins the server."""
+"""A channel -> the readers that nobody invited: everybody who joins the server."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from connectors.discord.channels import guild_facts, permissions_in
 from connectors.discord.identity import BotIdentity
 from connectors.discord.rest import Rest
 
-_PUBLIC = "DISCOVERABLE"  # a feature of servers that Discord itself lists (docs: resources/guild)
+_PUBLIC = (
+    "DISCOVERABLE"  # the feature of servers in Discord's public directory (docs: resources/guild)
+)
 
 
 class Outsiders:
-    """The readers of channels whom nobody let in."""
+    """The readers of a channel that nobody invited."""
 
     def __init__(self, rest: Rest, bot: BotIdentity) -> None:
         self._rest = rest
         self._bot = bot
 
     async def of_channel(self, channel: ChannelRef) -> Sequence[str]:
-        """Who they are, in words. Raises PlatformError."""
+        """Return a description of each group of uninvited readers. Raises PlatformError."""
         user = (await self._bot.identity()).user
         if ids.is_direct(channel):
             return ()

@@ -1,4 +1,4 @@
-"""Names and pictures of Discord users, as the members of their guild see them."""
+"""Names and pictures of Discord users, as members of their guild see them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from connectors.discord.shapes import MemberData, UserData
 
 
 class People:
-    """The users of Discord, as the servers show them, and our own bot."""
+    """Looks up Discord users as their guild shows them, and our bot's name."""
 
     def __init__(self, rest: Rest, bot: BotIdentity, cdn: str) -> None:
         self._rest = rest
@@ -28,7 +28,10 @@ class People:
         return self._bot.cached.name if self._bot.cached else ""
 
     async def person(self, actor: ActorId) -> Person | None:
-        """None for strangers, and for who speaks through a webhook: each post names them anew."""
+        """Return the actor's name and picture in its guild; None if Discord does not know it.
+
+        Also None for authors of webhook posts: each post carries their name. Raises PlatformError.
+        """
         guild_and_user = ids.split_actor(actor)
         if guild_and_user is None:
             return None
@@ -44,7 +47,7 @@ class People:
 
 
 class DirectMessages:
-    """The direct messages of one user and the bot."""
+    """Direct-message channels between the bot and one user each."""
 
     def __init__(self, rest: Rest) -> None:
         self._rest = rest
@@ -53,10 +56,13 @@ class DirectMessages:
         return ids.is_direct(channel)
 
     async def open(self, actor: ActorId) -> ChannelRef:
-        """The direct messages of this user and the bot, opened if there are none."""
+        """Return the channel of direct messages with this user; Discord opens it if needed.
+
+        Raises NotFound if the actor is not a Discord user, else PlatformError.
+        """
         guild_and_user = ids.split_actor(actor)
         if guild_and_user is None:
-            raise NotFound(f"{actor!r} is no user of Discord")
+            raise NotFound(f"{actor!r} is not a Discord user")
         doing = f"Opening direct messages of {actor}"
         body: dict[str, JsonValue] = {"recipient_id": guild_and_user[1]}
         path = "/users/@me/channels"
@@ -79,7 +85,7 @@ def _read(guild: str, user: object, member: object, cdn: str) -> Person:
             channel, UserData.model_validate(user), MemberData.model_validate(member), cdn
         )
     except ValidationError:
-        text = "Discord's answer about a person is not understood"
+        text = "Discord's answer about a user has an unknown shape"
         raise Unsettled(text, code="broken") from None
 
 

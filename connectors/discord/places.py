@@ -1,6 +1,6 @@
-"""Which channel ids are threads and of what, and what channels and roles are called.
+"""The parents of threads, the types of channels, and the names of channels and roles.
 
-The gateway tells it when a session begins and when it changes; the rest is asked for once.
+The gateway sends them when a session begins and when they change; others are requested once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _UNKNOWN = -1
 
 
 class Places:
-    """A memory of channels, threads and roles; threads are stored, too."""
+    """A cache of channels, threads and roles; parents of threads are also stored."""
 
     def __init__(self, rest: Rest, key_values: KeyValues) -> None:
         self._rest = rest
@@ -39,7 +39,7 @@ class Places:
             self.learn_name(role)
 
     def learn_channel(self, channel: dict[str, Any]) -> None:
-        """A channel or thread object, as the gateway or REST gives it."""
+        """Cache a channel or thread object of the gateway or of REST."""
         channel_id, parent = channel.get("id"), channel.get("parent_id")
         if not isinstance(channel_id, str):
             return
@@ -60,9 +60,9 @@ class Places:
             self._names[thing_id] = name
 
     def changed(self, channel: dict[str, Any]) -> list[str]:
-        """What of a channel or thread is not as it was when we last heard of it: name, topic.
+        """Return which of `name` and `topic` differ from the cached channel or thread.
 
-        Discord tells of a channel for many other reasons; one we never heard of has no news.
+        Discord also sends updates for other reasons. An uncached channel counts as unchanged.
         """
         own_id = str(channel.get("id"))
         names = self._names.get(own_id), channel.get("name")
@@ -84,9 +84,9 @@ class Places:
         }
 
     async def channel_of(self, guild: str | None, channel_id: str) -> ChannelRef:
-        """The channel where something happened: the parent, for what happened in a thread.
+        """Return the channel of an event; for an event in a thread, the thread's parent.
 
-        Raises PlatformError when Discord has to be asked and does not answer.
+        Raises PlatformError when a needed look-up fails.
         """
         if guild is None or channel_id in self._kinds:
             return ids.channel_ref(guild, channel_id)
@@ -95,12 +95,15 @@ class Places:
         return ids.channel_ref(guild, self._parents.get(channel_id, channel_id))
 
     async def learn_name_of(self, thread: str) -> None:
-        """Ask for what a thread is called, unless it was told."""
+        """Look up a thread's name unless it is cached. Raises PlatformError."""
         if thread not in self._names:
             await self._ask(thread)
 
     async def kind_of(self, channel_id: str) -> int:
-        """The type of a channel that is no thread; -1 when Discord does not tell."""
+        """Return the type of a channel that is not a thread; -1 when Discord hides it.
+
+        Raises PlatformError.
+        """
         if channel_id not in self._kinds:
             await self._look_up(channel_id)
         return self._kinds.get(channel_id, _UNKNOWN)
@@ -111,12 +114,12 @@ class Places:
             self._parents[channel_id] = stored
             return
         if not await self._ask(channel_id):
-            self._kinds[channel_id] = _UNKNOWN  # gone or hidden: nobody can say more
+            self._kinds[channel_id] = _UNKNOWN  # deleted, or hidden from the bot
         elif parent := self._parents.get(channel_id):
             await self._key_values.put(key, parent)
 
     async def _ask(self, channel_id: str) -> bool:
-        """Learn of a channel from Discord; whether it is there for us."""
+        """Request a channel and cache it; returns whether the bot may see it."""
         try:
             channel = await self._rest.request(
                 "GET", f"/channels/{channel_id}", bucket=f"channel.get {channel_id}",

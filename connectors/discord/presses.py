@@ -1,8 +1,8 @@
-"""Interactions of Discord <-> what was pressed and filled in: custom ids, forms, questions. Pure.
+"""Discord interactions -> the pressed action and its values; and the bridge's answers. Pure.
 
-Source: Discord docs, "Receiving and Responding", "Component Reference" (2026-08). A message shows
-no text inputs: the button that sends them opens a form. Discord asks nobody "are you sure?": a
-private answer does, with a button that carries the press on.
+Source: Discord docs, "Receiving and Responding", "Component Reference" (2026-08). A message has
+no text inputs: the button that submits them opens a modal. Discord has no confirmation dialogs: a
+private answer asks, and its button repeats the press.
 """
 
 from __future__ import annotations
@@ -38,12 +38,14 @@ NO_ROOM: Json = {
 }
 _THANKS = "Thank you: your feedback was noted."
 _CONFIRMED = "#ok:"
-_OWN_VALUES = "own_values"  # beside Discord's data
+_OWN_VALUES = "own_values"  # our key beside Discord's `data`
 
 
 def press_target(data: Json) -> tuple[str, str, bool]:
-    """The token, the message that was pressed, and whether somebody is sure of it already. No
-    token: a form of several pages is not filled in to its end, so nothing is done yet."""
+    """Return the pressed action's token, the id of its message, and whether it is confirmed.
+
+    The token is empty while a form of several pages is not complete: nothing is done yet.
+    """
     custom_id = _custom_id(data)
     message = str(_object(data.get("message")).get("id") or "")
     if step := step_of(custom_id):
@@ -54,7 +56,7 @@ def press_target(data: Json) -> tuple[str, str, bool]:
 
 
 def values_in(data: Json) -> dict[str, JsonValue]:
-    """What was chosen or written, by the tokens of the inputs."""
+    """Return the chosen or entered values by input token."""
     inner = _object(data.get("data"))
     if isinstance(values := inner.get("values"), list):
         chosen: JsonValue = [str(value) for value in values]
@@ -64,8 +66,10 @@ def values_in(data: Json) -> dict[str, JsonValue]:
 
 
 def with_own_values(card: Card, token_of_path: Callable[[str], str], data: Json) -> Json:
-    """With what the author calls the options that were chosen, where Discord has other names for
-    them: its values are short, and all different."""
+    """Return the data with the author's values of the chosen options under `own_values`.
+
+    Discord's option values are short and unique, so `write` may have replaced the author's.
+    """
     values_by_token = values_in(data)
     own: Json = {}
     for node in actions_of(card):
@@ -81,8 +85,10 @@ def with_own_values(card: Card, token_of_path: Callable[[str], str], data: Json)
 
 
 def first_answer(card: Card, token_of_path: Callable[[str], str], data: Json) -> Json | None:
-    """What must happen before the press counts: a form to fill in, its next page, a question.
-    None: nothing."""
+    """Return the answer that must precede the press: a form, its next page, or a confirmation.
+
+    None if the press counts at once.
+    """
     step = step_of(_custom_id(data))
     token, target, sure = press_target(data)
     action = find_action(card, token_of_path, step.token if step else token)
@@ -100,8 +106,10 @@ def first_answer(card: Card, token_of_path: Callable[[str], str], data: Json) ->
 
 
 def last_answer(data: Json) -> Json:
-    """To a press that counts: what was asked in private is not asked any more. To a command: that
-    its answer comes, for the asker alone."""
+    """Return the acknowledgement of an interaction that counts.
+
+    A press clears the private question that preceded it; a command shows "thinking" to its user.
+    """
     if data.get("type") == COMMAND:
         return {"type": THINKING, "data": {"flags": _PRIVATE}}
     if sense_of(data):
@@ -114,7 +122,7 @@ def last_answer(data: Json) -> Json:
 
 
 def user_of(data: Json) -> str:
-    """Who did it: a member where it is a server, else a user."""
+    """Return the id of the interaction's user: in a server under `member`, else under `user`."""
     user = _object(data.get("member")).get("user") or data.get("user")
     return str(_object(user).get("id") or "")
 
@@ -123,7 +131,7 @@ def user_of(data: Json) -> str:
 
 
 def _form(pages: list[Json], step: Step | None, data: Json) -> Json | None:
-    """The page that the press opens; to a page that was sent, the way to the next one."""
+    """Return the page that a press opens; for a submitted page, the message before the next."""
     if data.get("type") == PRESS:
         number = step.page if step else 1
         return {"type": FORM, "data": pages[min(number, len(pages)) - 1]}

@@ -1,4 +1,4 @@
-"""Calls of `marks` -> Discord: reactions and pins of our bot, with the ids of custom emoji."""
+"""Sends the calls of `marks` to Discord: the bot's reactions and pins, with custom emoji ids."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from connectors.discord.rest import (
 )
 from connectors.discord.unpinned import OwnUnpins
 
-_FRESH_S = 600.0  # a guild's custom emoji are asked for once in so long
+_FRESH_S = 600.0  # a guild's custom emoji are cached for this long
 _TOO_MANY_PINS, _TOO_MANY_REACTIONS, _SYSTEM_MESSAGE = "30003", "30010", "50021"
 _BLOCKED, _UNKNOWN_EMOJI = "90001", "10014"
-# What the bot may not or cannot do there is said in words instead.
+# The router says in words what the bot is not allowed or not able to do.
 _NOT_POSSIBLE = frozenset({
     MISSING_ACCESS, MISSING_PERMISSIONS, _TOO_MANY_PINS, _TOO_MANY_REACTIONS, _SYSTEM_MESSAGE,
     _BLOCKED, _UNKNOWN_EMOJI,
@@ -38,7 +38,7 @@ class _Emoji:
 
 
 class ReactionSender:
-    """Puts reactions and pins, and takes them away. What is so already is well."""
+    """Adds and removes reactions and pins. A mark that already has the state is no error."""
 
     def __init__(self, rest: Rest, clock: Clock, own_unpins: OwnUnpins) -> None:
         self._rest = rest
@@ -73,20 +73,20 @@ class ReactionSender:
         )  # fmt: skip
 
     async def _native(self, channel: ChannelRef, emoji: str) -> str:
-        """As a path has it. Raises FormRefused for a custom one that the guild does not have."""
+        """Return the emoji URL-encoded; raises FormRefused if the guild lacks a custom emoji."""
         if len(emoji) < 3 or not (emoji[0] == emoji[-1] == ":"):
             return quote(emoji, safe="")
         name = emoji[1:-1]
         custom_emoji = {} if ids.is_direct(channel) else await self._of_guild(channel.workspace)
         if name not in custom_emoji:
-            text = f"Reacting in channel {channel.channel!r}: there is no emoji {emoji} here"
+            text = f"Reacting in channel {channel.channel!r}: the server has no emoji {emoji}"
             raise FormRefused(text, code=_UNKNOWN_EMOJI)
         return quote(custom_emoji[name], safe="")
 
     async def _of_guild(self, guild: str) -> Mapping[str, str]:
         cached = self._emoji.get(guild)
         if cached is None or cached.until < self._clock.monotonic():
-            doing = f"Asking for the emoji of server {guild!r}"
+            doing = f"Listing the emoji of server {guild!r}"
             path = f"/guilds/{guild}/emojis"
             answer = await self._rest.request("GET", path, bucket=f"emoji {guild}", doing=doing)
             emoji_list = answer if isinstance(answer, list) else []

@@ -1,4 +1,4 @@
-"""What stands in a channel and its threads, to be compared with what is archived; one post alone.
+"""Reads what a channel and its threads hold, to reconcile the archive with it; or one post.
 
 Source: docs.discord.com resources/message "Get Channel Messages" (2026-08).
 """
@@ -24,15 +24,18 @@ from connectors.discord.rest import UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, Rest
 from connectors.discord.unpinned import PINNED_MESSAGE, UNPINNED
 
 _PAGE = 100
-_PINS, _MAX_PAGES_OF_PINS = 50, 6  # a channel has 250 at most (docs, 2026-08)
+_PINS, _MAX_PAGES_OF_PINS = 50, 6  # a channel has at most 250 pins (docs, 2026-08)
 _BEFORE_ALL = 0
 
 Message = dict[str, Any]
 
 
 class ReadBack:
-    """Reads from the newest page backwards: without Read Message History a page is empty and no
-    error, so an empty page proves nothing (`fetch` does)."""
+    """Reads a channel backwards from the newest page.
+
+    Without Read Message History Discord answers an empty page and no error, so an empty page does
+    not prove that nothing is there (`fetch` does).
+    """
 
     def __init__(
         self, rest: Rest, bot: BotIdentity, history: History, wrap: Callable[..., Raw], clock: Clock
@@ -46,8 +49,11 @@ class ReadBack:
     async def stretches(
         self, channel: ChannelRef, since: float, upto: str, threads: Sequence[str]
     ) -> AsyncGenerator[Stretch, None]:
-        """The channel, unless it is a forum, then its threads, the latest first. In a thread that
-        was deleted nothing stands."""
+        """Yield the messages of the channel, then of its threads, the latest thread first.
+
+        The range is `since` (seconds since 1970) to the order key `upto`. A forum has no messages
+        of its own; a deleted thread yields an empty stretch. Raises PlatformError.
+        """
         await self._bot.identity()
         oldest, newest = int(ids.first_snowflake_at(since)), int(ids.snowflake_of(upto))
         places = await self._history.places(channel, oldest, ())
@@ -60,7 +66,9 @@ class ReadBack:
                 async for stretch in self._place(channel, thread, oldest, newest):
                     yield stretch
             except (NotFound, Refused) as error:
-                if error.code == UNKNOWN_CHANNEL:  # else it is hidden: nobody can say what stands
+                if (
+                    error.code == UNKNOWN_CHANNEL
+                ):  # any other code: the thread is hidden, its state unknown
                     keys = (ids.order_key(str(oldest)), ids.order_key(str(newest)))
                     yield Stretch(thread, *keys, ())
 
@@ -85,13 +93,16 @@ class ReadBack:
         return ids.order_key(native_id) if native_id.isdecimal() else None
 
     def gone(self, channel: ChannelRef, native_id: str, thread: str | None, at: float) -> Raw:
-        """As the gateway would have told it."""
+        """Return the raw event that the gateway would have sent."""
         data = {"id": native_id, "channel_id": thread or channel.channel}
         return self._wrap("MESSAGE_DELETE", data, channel, "", at)
 
     async def fetch(self, channel: ChannelRef, native_id: str, thread: str | None) -> Raw | None:
-        """Only "Unknown Message" says that it is gone, or "Unknown Channel" that its thread is: a
-        channel that is hidden says nothing."""
+        """Return the message as a raw event; None if it is deleted or its thread is.
+
+        Only the codes "Unknown Message" and, for a thread, "Unknown Channel" prove a deletion.
+        Raises PlatformError for all others, such as those of a hidden channel.
+        """
         await self._bot.identity()
         place = thread or channel.channel
         try:
@@ -122,22 +133,25 @@ class ReadBack:
         return replace(stands, edit=edit, edited=datetime.fromisoformat(edited).timestamp())
 
     def _pin_in(self, thread: str, channel: ChannelRef, message: Message) -> Raw | Literal[False]:
-        """A message says that it is pinned, but not since when."""
+        """Return a raw pin event if the message is pinned; Discord does not say since when."""
         now = self._clock.time()
         data = {"id": message["id"], "channel_id": thread}
         pinned = message.get("pinned") is True
         return pinned and self._wrap(PINNED_MESSAGE, data, channel, f"read back {now}", now)
 
     def _ended(self, channel: ChannelRef, message: Message) -> Raw | None:
-        """A poll whose votes are counted; when that was, Discord does not tell."""
+        """Return a raw update for a poll with final results; Discord does not say when it ended."""
         if not has_result(message):
             return None
         return self._wrap("MESSAGE_UPDATE", message, channel, "", self._clock.time())
 
     async def metadata(self, channel: ChannelRef) -> ChannelMetadata:
-        """Its name, its topic and its own pins; each message of a thread tells of its own."""
+        """Return the channel's name, topic and pins; a thread's messages carry their own pins.
+
+        Raises PlatformError.
+        """
         path = f"/channels/{channel.channel}"
-        doing = f"Looking at channel {channel.channel!r}"
+        doing = f"Reading channel {channel.channel!r}"
         channel_data = await self._rest.request("GET", path, bucket=f"GET {path}", doing=doing)
         if not isinstance(channel_data, dict) or ids.is_direct(channel):
             return ChannelMetadata()
@@ -150,7 +164,10 @@ class ReadBack:
         return ChannelMetadata(updates, await self._pins(channel), of_threads=False)
 
     async def _pins(self, channel: ChannelRef) -> Mapping[str, Raw] | None:
-        """Without Read Message History none are shown: where there are none, that is looked at."""
+        """Return the pins by message id; None if the bot may not read the channel's history.
+
+        Without Read Message History Discord lists no pins, so an empty list is verified.
+        """
         path = f"/channels/{channel.channel}/messages/pins"
         pins: dict[str, Raw] = {}
         query: dict[str, str | int] = {"limit": _PINS}
@@ -176,7 +193,10 @@ class ReadBack:
     async def reactors(
         self, channel: ChannelRef, native_id: str, thread: str | None, native: str
     ) -> Sequence[ActorId]:
-        """The first hundred; people of a server are actors of it."""
+        """Return the first hundred users with this reaction, without our bot.
+
+        `native` is the emoji or `name:id`. Raises PlatformError.
+        """
         identity = await self._bot.identity()
         place = thread or channel.channel
         listed = await self._rest.request(
@@ -195,7 +215,7 @@ class ReadBack:
         self, channel: ChannelRef, target: str, thread: str | None, emoji: str, actor: ActorId,
         at: float, *, present: bool,
     ) -> Raw | None:  # fmt: skip
-        """As the gateway would have told it."""
+        """Return the raw event that the gateway would have sent."""
         guild_and_user = ids.split_actor(actor)
         if guild_and_user is None:
             return None
@@ -212,7 +232,7 @@ class ReadBack:
     def unpinned(
         self, channel: ChannelRef, target: str, thread: str | None, since: float, at: float
     ) -> Raw:
-        """As we would have told ourselves."""
+        """Return the raw event that the receiver makes of an unpinning."""
         data = {"id": target, "channel_id": thread or channel.channel}
         return self._wrap(UNPINNED, data, channel, f"read back {target} {since}", at)
 
@@ -225,7 +245,7 @@ class ReadBack:
 
 
 def _reactions(message: Message) -> Iterator[Reactions]:
-    """Discord tells how many they are, and whether we are among them."""
+    """Yield the count of each reaction, without our bot's own."""
     reactions = message.get("reactions")
     for reaction in reactions if isinstance(reactions, list) else ():
         emoji = reaction.get("emoji") or {}

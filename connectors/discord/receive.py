@@ -1,8 +1,8 @@
 """discord.py's gateway -> inbox rows, written from the raw frames in their order.
 
-discord.py connects, beats, resumes and reconnects; its models are not used, because they lose
-fields that they do not know. Discord has no acknowledgement: what cannot be kept now is held here,
-in order and bounded, and what does not fit any more is read back by catch-up.
+discord.py connects, sends heartbeats, resumes and reconnects; its models are not used, because they
+lose unknown fields. Discord has no acknowledgement of events: frames wait here in a bounded queue
+while the inbox cannot accept them, and catch-up reads back those that do not fit.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from connectors.discord.sdk import Client, DiscordWebSocket, Intents, MemberCach
 from connectors.discord.unpinned import PIN_KINDS, UNPINNED, OwnUnpins, UnpinDetector
 from connectors.discord.webhooks import Webhooks
 
-_INTERACTION_S = 900.0  # as long as its token is good
+_INTERACTION_S = 900.0  # an interaction's token is valid this long
 log = structlog.get_logger()
 
 _MAX_FRAMES = 10_000  # frames; beyond that catch-up reads them back
@@ -60,7 +60,7 @@ _UPDATES = frozenset({"CHANNEL_UPDATE", "THREAD_UPDATE"})
 
 
 class _Gateway(Client):
-    """A client that hands every frame on and builds no models."""
+    """A client that passes every raw frame on and builds no models."""
 
     def __init__(
         self, queue_frame: Callable[[str], None], note_disconnect: Callable[[], None]
@@ -75,12 +75,12 @@ class _Gateway(Client):
         )
         self._queue_frame = queue_frame
         self._note_disconnect = note_disconnect
-        # Its parsers turn each frame into models, which nobody here reads, and end the connection
-        # when a frame is not what they expect. Sessions and heartbeats do not need them.
+        # The parsers turn each frame into models, which the bridge does not use, and close the
+        # connection when a frame is malformed. Sessions and heartbeats do not need them.
         self._connection.parsers.clear()  # pyright: ignore[reportPrivateUsage]  # no public way
 
     def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
-        """Called in the order of the frames; handlers (`on_...`) would run as tasks, in none."""
+        """Take events in the order of the frames; `on_...` handlers run as unordered tasks."""
         if event == "socket_raw_receive":
             self._queue_frame(args[0])
         elif event == "disconnect":
@@ -94,8 +94,11 @@ def _intents() -> Intents:
 
 
 async def _stop(client: Client, running: asyncio.Task[None]) -> None:
-    """Close first, cancel then: a client that is cancelled while it connects leaves its heartbeat
-    thread behind (2.7.1), and `wait_for` of Python 3.11 may swallow a cancellation."""
+    """Close the client, then cancel its task.
+
+    A client that is cancelled while it connects leaves its heartbeat thread running (2.7.1), and
+    `wait_for` of Python 3.11 may swallow a cancellation.
+    """
     with contextlib.suppress(Exception):
         async with asyncio.timeout(_STOP_S):
             await client.close()
@@ -106,20 +109,20 @@ async def _stop(client: Client, running: asyncio.Task[None]) -> None:
         running.cancel()
         await asyncio.wait({running}, timeout=_STOP_S / 10)
     if not running.cancelled():
-        running.exception()  # looked at, or asyncio complains
+        running.exception()  # retrieved, or asyncio logs that it never was
     with contextlib.suppress(Exception):
-        await client.http.close()  # a login that was under way may have opened it since
+        await client.http.close()  # a pending login may have opened it again
 
 
 def use_gateway(api_url: str, gateway_url: str | None) -> None:
-    """discord.py keeps its addresses as attributes of classes, for all clients of the process."""
+    """Set discord.py's addresses: class attributes, so they hold for all clients of the process."""
     Route.BASE = api_url.rstrip("/")
     gateway = yarl.URL(gateway_url) if gateway_url else _OWN_GATEWAY
     DiscordWebSocket.DEFAULT_GATEWAY = gateway
 
 
 class Receiver:
-    """Connects until it is cancelled, and keeps what it hears."""
+    """Stays connected until it is cancelled, and writes events to the inbox."""
 
     def __init__(
         self,
@@ -153,7 +156,7 @@ class Receiver:
         self.state = Health("connecting")
 
     async def run(self, inbox: Inbox) -> None:
-        """Raises AuthFailed when Discord refuses the token or the intents."""
+        """Receive until cancelled; raises AuthFailed when Discord refuses the token or intents."""
         refused: AuthFailed | None = None
         async with asyncio.TaskGroup() as tasks:
             keeping = tasks.create_task(self._keep_frames(inbox), name="discord frames")
@@ -200,8 +203,10 @@ class Receiver:
         await running
 
     def _note_disconnect(self) -> None:
-        """The socket broke; discord.py makes a new one and resumes the session where it can."""
-        self.state = Health("connecting", heard=self.state.heard, note="the socket broke")
+        """Note a broken socket; discord.py opens a new one and resumes the session if possible."""
+        self.state = Health(
+            "connecting", heard=self.state.heard, note="the socket closed; discord.py reconnects"
+        )
 
     def _queue_frame(self, frame: str) -> None:
         try:
@@ -218,7 +223,7 @@ class Receiver:
                 frame = orjson.loads(text)
                 if isinstance(frame, dict) and frame.get("op") == 0:
                     await self._take(inbox, frame)
-            except Exception as error:  # noqa: BLE001 - supervising: one bad frame, not the rest
+            except Exception as error:  # noqa: BLE001 - supervising: one bad frame must not stop the others
                 log.warning("frame_dropped", account=self._account, error=repr(error)[:300])
             if self._missed and self._frames.empty():
                 log.warning("frames_missed", account=self._account, count=self._missed)
@@ -262,7 +267,7 @@ class Receiver:
                 await self._keep(inbox, raw)
 
     def _look_for_content(self, data: dict[str, Any]) -> None:
-        """A message that comes empty tells that we may not read what people say."""
+        """Detect from an empty message that the bot may not read message content."""
         hidden = not data.get("content") and is_hidden(data)
         if hidden and not self._content_hidden:
             log.error("message_content_hidden", account=self._account, todo=_INTENT_TODO)
@@ -275,7 +280,7 @@ class Receiver:
     def _answer_soon(
         self, inbox: Inbox, data: dict[str, Any], channel: ChannelRef, at: str, now: float
     ) -> None:
-        """Discord waits three seconds; other frames do not wait for it."""
+        """Answer in a task of its own: Discord waits three seconds, and other frames go on."""
         task = asyncio.create_task(self._answer(inbox, data, channel, at, now), name="interaction")
         self._answers.add(task)
         task.add_done_callback(self._answers.discard)
@@ -283,8 +288,10 @@ class Receiver:
     async def _answer(
         self, inbox: Inbox, data: dict[str, Any], channel: ChannelRef, at: str, now: float
     ) -> None:
-        """A press that must be asked about first is asked; all others are kept, then answered. A
-        command that nobody keeps was given in a channel of no room."""
+        """Answer an interaction: keep it and acknowledge it, or ask first (a form, a confirmation).
+
+        The inbox rejects a command in a channel that is in no room; its user is told so.
+        """
         if data.get("type") == COMMAND:
             if self._pending.begin(data):
                 raw = self.raw("INTERACTION_CREATE", data, channel, at, now)
@@ -310,7 +317,7 @@ class Receiver:
     async def _pressed_card(
         self, inbox: Inbox, data: dict[str, Any], channel: ChannelRef
     ) -> tuple[Card, Callable[[str], str]] | None:
-        """What the pressed message shows and what its tokens are; None where nobody hears it."""
+        """Return the pressed message's card and its tokens; None if no agent listens to it."""
         _, target, _ = press_target(data)
         try:
             message = await inbox.shown(channel, target) if target else None
@@ -354,7 +361,7 @@ class Receiver:
                 pass
 
     async def _learn_title(self, thread: str) -> None:
-        """What a forum post is called, where the session never heard of it."""
+        """Look up a forum post's name unless it is cached."""
         try:
             await self._places.learn_name_of(thread)
         except PlatformError as error:
@@ -363,7 +370,7 @@ class Receiver:
             )
 
     async def _channel_of(self, kind: str, data: dict[str, Any]) -> ChannelRef | None:
-        """None when it cannot be known now: catch-up will read what was said there."""
+        """Return the event's channel; None if look-ups fail, and catch-up reads the event later."""
         guild, channel_id = data.get("guild_id"), data.get("channel_id")
         if kind.startswith("THREAD_"):
             channel_id = data.get("parent_id")
@@ -390,7 +397,7 @@ class Receiver:
         return None
 
     async def learn(self, channel: ChannelRef, message: dict[str, Any]) -> None:
-        """What must be known of a message before it is kept: whose webhook wrote it."""
+        """Look up what `raw` needs to know of a message: who owns its webhook."""
         if isinstance(webhook := message.get("webhook_id"), str):
             await self._webhooks.learn(channel, webhook)
 
@@ -404,8 +411,12 @@ class Receiver:
         *,
         changed: Sequence[str] = (),
     ) -> Raw:
-        """The inbox row of one dispatch. The same message gives the same keys, live or read back;
-        `at` makes the key of what has no id of its own: a resumed session repeats it."""
+        """Return the inbox row of one gateway dispatch.
+
+        A message has the same keys live and read back. `at` (session and sequence number) is the
+        key of events without an id; a resumed session repeats it. The receive time is in seconds
+        since 1970.
+        """
         content = data.get("content")
         identity = self._bot.cached
         own: dict[str, str | bool] = (
@@ -437,7 +448,7 @@ class Receiver:
             order_key=key,
             channel=channel,
             volatile=kind == "TYPING_START",
-            # Webhooks carry no id of ours: which operation made the post, nobody can say.
+            # A webhook post carries no id of ours, so its operation is unknown.
             echo=Echo(receipt=Receipt(native_id=message))
             if kind == "MESSAGE_CREATE" and own.get("webhook")
             else None,
@@ -447,14 +458,17 @@ class Receiver:
         )
 
     async def _keep(self, inbox: Inbox, raw: Raw) -> bool:
-        """There is nobody to send it again: hold it until the inbox takes it. As `accept`."""
+        """Offer the row to the inbox until it accepts it, because Discord does not send it again.
+
+        Returns what `Inbox.accept` returns.
+        """
         pause = 0.1
         while True:
             try:
                 accepted = await inbox.accept(raw)
-            except Exception as error:  # noqa: BLE001 - supervising: whatever is wrong there
+            except Exception as error:  # noqa: BLE001 - supervising: log any failure, wait, try again
                 since, last_event = self.state.connected_since, self.state.heard
-                note = f"the inbox takes nothing ({error}); {self._frames.qsize() + 1} frames wait"
+                note = f"the inbox fails ({error}); {self._frames.qsize() + 1} frames wait"
                 self.state = Health("connected", since, last_event, note)
                 log.error("inbox_write_failed", account=self._account, error=str(error))  # noqa: TRY400
                 await self._clock.sleep(pause)
@@ -466,12 +480,16 @@ class Receiver:
 
     def _note(self) -> str:
         if self._missed:
-            return f"{self._missed} frames missed; they are read back"
-        return f"messages come without their text; {_INTENT_TODO}" if self._content_hidden else ""
+            return f"{self._missed} frames missed; catch-up reads them back"
+        return (
+            f"Discord sends messages without their text; {_INTENT_TODO}"
+            if self._content_hidden
+            else ""
+        )
 
 
 def _is_relevant(kind: str, data: dict[str, Any], changed: Sequence[str]) -> bool:
-    if kind == "MESSAGE_UPDATE":  # links that unfold are no edits
+    if kind == "MESSAGE_UPDATE":  # a link preview is not an edit
         return (bool(data.get("edited_timestamp")) and "content" in data) or has_result(data)
     return kind not in _UPDATES or bool(changed)
 
@@ -484,7 +502,7 @@ def _begins_post(kind: str, data: dict[str, Any]) -> bool:
 
 
 def has_result(data: dict[str, Any]) -> bool:
-    """Whether it is a poll whose votes are counted."""
+    """Return whether the message is a poll with final results."""
     poll = data.get("poll")
     results = poll.get("results") if isinstance(poll, dict) else None
     return isinstance(results, dict) and results.get("is_finalized") is True

@@ -1,6 +1,6 @@
-"""One request to Discord's REST API -> its JSON, or a PlatformError that says what to do.
+"""One request to Discord's REST API -> its JSON, or a PlatformError with a remedy.
 
-`translated` is the one place where errors of discord.py and aiohttp become ours.
+Only `translated` turns errors of discord.py and aiohttp into the bridge's.
 """
 
 from __future__ import annotations
@@ -44,15 +44,16 @@ from connectors.discord.capabilities import GLOBAL
 
 _CONNECT_S = 5.0
 _UPLOAD_READ_S = 60.0
-# Servers close an idle connection after 5 s (uvicorn, Node.js) or later, and a request that crosses
-# with that is lost without a sign of whether it was taken.
+# Servers close an idle connection after 5 s (uvicorn, Node.js) or later; a request sent while the
+# server closes is lost, and nobody knows whether Discord received it.
 _IDLE_S = 4.0
-_LONGEST_BAN_S = 86_400.0  # of what Discord asks for
-_LONGEST_WAIT_S = 5.0  # for an empty bucket, within one send; longer waits are the lane's
+_LONGEST_BAN_S = 86_400.0  # upper bound of the wait that Discord asks for
+_LONGEST_WAIT_S = 5.0  # for an empty bucket within one send; the lane waits longer
 _MAX_WAITS = 4
 _MAX_BUCKETS = 4096
-_MAX_RECENT, _RECENT_S = 45, 1.1  # a little slower than allowed: our clock is not Discord's
-_USER_AGENT = "DiscordBot (https://uacs-bridge.example, 0.1)"  # the form is required
+_MAX_RECENT, _RECENT_S = 45, 1.1  # slightly slower than allowed, because clocks differ
+# Discord requires this form (docs: reference#user-agent).
+_USER_AGENT = "DiscordBot (https://uacs-bridge.example, 0.1)"
 
 # JSON error codes (docs: topics/opcodes-and-status-codes) -> what to do about them.
 UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, UNKNOWN_WEBHOOK = "10003", "10008", "10015"
@@ -61,7 +62,7 @@ MISSING_ACCESS, MISSING_PERMISSIONS, ARCHIVED_THREAD = "50001", "50013", "50083"
 THREAD_EXISTS, NEEDS_THREAD_NAME = "160004", "220001"
 _TODO = {
     UNKNOWN_CHANNEL: "check the channel's id, and that the bot is in that server and may view it",
-    UNKNOWN_MESSAGE: "the message was deleted, or stands in another channel",
+    UNKNOWN_MESSAGE: "the message was deleted or is in another channel",
     "10004": "invite the bot to that server (uacs-bridge setup discord)",
     UNKNOWN_WEBHOOK: "the webhook was deleted; the next post makes a new one",
     "20028": "the channel's write limit is reached; post less",
@@ -69,13 +70,13 @@ _TODO = {
     "30046": "a message older than an hour was edited too often; wait",
     "40005": "send a smaller file",
     MISSING_ACCESS: "give the bot's role View Channel and Read Message History there",
-    "50003": "webhooks and threads do not exist in direct messages",
+    "50003": "direct messages have neither webhooks nor threads",
     "50005": "only the author may edit a message",
-    "50006": "there was nothing to show; send some text",
+    "50006": "the message was empty; send some text",
     "50007": "the person does not take direct messages from this server",
     "50008": "choose a text channel, or a thread in it",
     MISSING_PERMISSIONS: "give the bot's role the missing permission in that channel",
-    BAD_WEBHOOK_TOKEN: "the webhook was made anew; the next post finds it",
+    BAD_WEBHOOK_TOKEN: "the webhook was created again; the next post finds it",
     ARCHIVED_THREAD: "the thread is archived; post into it or unarchive it",
     "160005": "the thread is locked; unlock it or give the bot Manage Threads",
     "160006": "the server has too many active threads; archive some",
@@ -88,7 +89,7 @@ _TODO = {
 
 @dataclass(frozen=True)
 class ApiAnswer:
-    """Status, headers and body, before anybody has judged them."""
+    """Status, headers and body of a response, not yet interpreted."""
 
     status: int
     headers: Mapping[str, str]
@@ -97,7 +98,11 @@ class ApiAnswer:
 
 @contextmanager
 def translated(doing: str = "Talking to Discord") -> Generator[None]:
-    """Errors of the SDK and the HTTP client -> the bridge's own."""
+    """Raise errors of discord.py and aiohttp inside the block as PlatformError.
+
+    `doing` begins the error's text. Raises Unavailable if the request was never sent, Unsettled if
+    its outcome is unknown, and Refused for a wrong address.
+    """
     try:
         yield
     except PlatformError:
@@ -105,10 +110,12 @@ def translated(doing: str = "Talking to Discord") -> Generator[None]:
     except sdk.ERRORS as error:
         raise sdk.to_platform_error(error, doing) from error
     except (aiohttp.ConnectionTimeoutError, aiohttp.ClientConnectorError) as error:
-        text = f"{doing} failed: no connection to Discord ({_error_text(error)}); it is tried again"
+        text = (
+            f"{doing} failed: no connection to Discord ({_error_text(error)}); it will be retried"
+        )
         raise Unavailable(text, code="connect") from error
     except (aiohttp.InvalidURL, aiohttp.TooManyRedirects) as error:
-        # The address itself is not shown: that of a webhook holds its token.
+        # The text leaves the address out: a webhook's address holds its token.
         text = f"{doing} failed: {type(error).__name__}; check api_url in the account's settings"
         raise Refused(text, code="url") from error
     except (
@@ -119,24 +126,26 @@ def translated(doing: str = "Talking to Discord") -> Generator[None]:
         OSError,
     ) as error:
         if _was_not_sent(error):
-            text = f"{doing} failed: the connection was closed; it is tried again"
+            text = f"{doing} failed: the connection was closed; it will be retried"
             raise Unavailable(text, code="connect") from error
-        reason = _error_text(error)
-        text = f"{doing}: nobody knows whether Discord took it ({reason}); it is looked for"
+        text = f"{doing}: the outcome is unknown ({_error_text(error)}); the bridge looks for it"
         raise Unsettled(text, code="broken", late=isinstance(error, TimeoutError)) from error
 
 
 def _was_not_sent(error: BaseException) -> bool:
-    """Whether the connection was closed before aiohttp wrote the request to it: a request whose
-    body is not whole is never taken."""
+    """Return whether the connection was closed before aiohttp wrote the whole request.
+
+    Discord does not process a request with an incomplete body.
+    """
     cause = error.__cause__ or error
     reset = isinstance(cause, aiohttp.ClientConnectionResetError)
     return reset and "closing transport" in str(cause)
 
 
 async def _notice_closed_connections() -> None:
-    """Let the event loop read what its sockets have: a kept connection that the server has closed
-    is then not used again (aiohttp asks its transport, which knows only what the loop has read).
+    """Let the event loop read its sockets, so that a closed connection is not used again.
+
+    aiohttp asks its transport, which knows only what the loop has read.
     """
     for _ in range(3):  # our turn, the read, the loss of the connection
         await asyncio.sleep(0)
@@ -144,7 +153,7 @@ async def _notice_closed_connections() -> None:
 
 @dataclass(frozen=True)
 class FilePart:
-    """A file that goes along with a request, as a stream of its bytes."""
+    """A file sent with a request, as a stream of its bytes."""
 
     name: str
     media_type: str
@@ -154,8 +163,10 @@ class FilePart:
 def _data(
     body: Mapping[str, JsonValue] | None, files: Sequence[FilePart]
 ) -> bytes | aiohttp.FormData | None:
-    """JSON, or with files a form that has it as one of its fields (docs: reference, "Uploading
-    Files")."""
+    """Return the request's data: JSON, or with files a multipart form with the JSON as a field.
+
+    Source: docs, reference, "Uploading Files".
+    """
     if not files:
         return None if body is None else orjson.dumps(body)
     form = aiohttp.FormData()
@@ -168,7 +179,7 @@ def _data(
 
 
 class Rest:
-    """Requests with the bot's token, or a webhook's own. Empty buckets are waited for."""
+    """Sends requests with the bot's token or a webhook's, and waits for empty rate limits."""
 
     def __init__(
         self,
@@ -177,11 +188,11 @@ class Rest:
         clock: Clock,
         deadline: float = 30.0,
     ) -> None:
-        """`deadline`: seconds that a whole request may take."""
+        """`deadline`: the longest duration of a request without files, in seconds."""
         self.credential = Credential()
         self._url = api_url.rstrip("/")
         self._whole = aiohttp.ClientTimeout(total=deadline, sock_connect=_CONNECT_S)
-        # Bytes may take their time on the way out: who sends them bounds the whole.
+        # An upload has no total deadline here: the sender sets one.
         self._with_files = aiohttp.ClientTimeout(
             total=None, sock_connect=_CONNECT_S, sock_read=max(_UPLOAD_READ_S, deadline)
         )
@@ -203,10 +214,10 @@ class Rest:
         files: Sequence[FilePart] = (),
         authorised: bool = True,
     ) -> Any:
-        """The answer's JSON (None when it has none).
+        """Send one request and return the JSON of the response (None if it has no body).
 
-        `bucket` names the rate limit as far as we know it: the route with its channel or webhook.
-        `authorised` is False for webhook routes: their token stands in the path.
+        `bucket` names the rate limit as far as it is known: the route with its channel or webhook.
+        `authorised` is False for webhook routes: their token is in the path. Raises PlatformError.
         """
         await self._wait_for_bucket(bucket, doing)
         if authorised:
@@ -223,8 +234,10 @@ class Rest:
     async def read(
         self, path: str, *, bucket: str, doing: str, query: Mapping[str, str | int] | None = None
     ) -> Any:
-        """The JSON of a GET that somebody waits for: short waits that Discord asks for, because
-        another of the bot's programs was quicker, are waited out."""
+        """Return the JSON of a GET; short rate limits are waited out.
+
+        Another program with the same bot token may have used up the limit. Raises PlatformError.
+        """
         for _ in range(_MAX_WAITS):
             try:
                 return await self.request("GET", path, bucket=bucket, doing=doing, query=query)
@@ -268,7 +281,9 @@ class Rest:
         if bucket.left <= 0:
             wait = bucket.reset_at - self._clock.monotonic()
             if wait > _LONGEST_WAIT_S:
-                text = f"{doing}: Discord's limit is used up for {wait:.1f} s; it is sent then"
+                text = (
+                    f"{doing}: Discord's rate limit is used up for {wait:.1f} s; it will be retried"
+                )
                 raise RateLimited(text, retry_after=wait, code="bucket")
             if wait > 0:
                 await self._clock.sleep(wait)
@@ -277,9 +292,9 @@ class Rest:
         bucket.left -= 1
 
     async def _wait_for_global_limit(self) -> None:
-        """The bot's requests share one limit, whatever they ask: 50 a second (docs, 2026-08).
+        """Wait for the bot's global limit: 50 requests a second (docs, 2026-08).
 
-        Catch-up of many channels would pass it at once, and too many refusals ban the address.
+        Catch-up of many channels would exceed it, and too many refusals ban the IP address.
         """
         while len(self._recent) >= _MAX_RECENT:
             wait = self._recent[0] + _RECENT_S - self._clock.monotonic()
@@ -301,28 +316,34 @@ class Rest:
 
 @dataclass
 class _Bucket:
-    """What is left of one rate limit, as the last answer told."""
+    """The state of one rate limit, from the headers of the last response."""
 
     left: int
     reset_at: float
 
 
 def read_answer(answer: ApiAnswer, doing: str, *, authorised: bool = True) -> Any:
-    """The JSON of a success; for everything else the error that says what to do."""
+    """Return the JSON of a successful response (None without a body).
+
+    Raises the PlatformError of `refusal` for any other status, Unsettled if the body is not JSON.
+    """
     if 200 <= answer.status < 300:
         if answer.status == 204 or not answer.body:
             return None
         try:
             return orjson.loads(answer.body)
         except orjson.JSONDecodeError:
-            text = f"{doing}: Discord's answer was no JSON; nobody knows whether it took it"
+            text = f"{doing}: Discord's answer was no JSON; the outcome is unknown"
             raise Unsettled(text, code="broken") from None
     raise refusal(answer, doing, authorised=authorised)
 
 
 def refusal(answer: ApiAnswer, doing: str, *, authorised: bool = True) -> PlatformError:
-    """What an error answer means for us. `authorised`: the request bore the bot's token; else a 401
-    is about the token in its path, and says nothing of the bot's."""
+    """Return the error that an error response means.
+
+    `authorised`: the request carried the bot's token; without it a 401 is about the token in the
+    path. Source: docs, topics/opcodes-and-status-codes.
+    """
     body = _json_object(answer.body)
     code = str(body.get("code") or "") or str(answer.status)
     if answer.status == 401 and not authorised:
@@ -334,7 +355,7 @@ def refusal(answer: ApiAnswer, doing: str, *, authorised: bool = True) -> Platfo
         return Refused(f"{doing}: HTTP 501: Discord does not know this request", code=code)
     if answer.status >= 500 or answer.status == 408:
         trouble = f"Discord is in trouble (HTTP {answer.status})"
-        text = f"{doing}: {trouble}; it is looked for, then tried again"
+        text = f"{doing}: {trouble}; the bridge looks for it, then retries"
         return Unsettled(text, code=code, late=answer.status == 504)
     text = f"{doing}: Discord says {reason!r} ({code})"
     if todo := _TODO.get(code):
@@ -362,7 +383,7 @@ def _rate_limited(answer: ApiAnswer, body: Mapping[str, Any], doing: str) -> Rat
         else None
     )
     if wait is None:
-        # Without JSON it is Cloudflare, which bans after 10,000 refused requests in 10 minutes.
+        # A 429 without JSON is Cloudflare's: it bans after 10,000 refused requests in 10 minutes.
         wait = _seconds(headers.get("Retry-After") or headers.get("X-RateLimit-Reset-After"), 5.0)
     everywhere = body.get("global") is True or "X-RateLimit-Global" in headers
     text = f"{doing}: Discord asks us to wait {wait:.2f} s{' with everything' * everywhere}"
@@ -372,7 +393,7 @@ def _rate_limited(answer: ApiAnswer, body: Mapping[str, Any], doing: str) -> Rat
 
 
 def _form_errors(errors: object, path: str) -> Iterator[str]:
-    """The nested errors of 50035: `content: Must be 2000 or fewer in length.`"""
+    """Yield the nested errors of code 50035: `content: Must be 2000 or fewer in length.`"""
     if not isinstance(errors, dict):
         return
     for key, inner in errors.items():
@@ -398,7 +419,7 @@ def _seconds(value: str | None, default: float) -> float:
 
 
 def _error_text(error: BaseException) -> str:
-    # These show the address, and with it the token of a webhook.
+    # The texts of these errors hold the address, and with it a webhook's token.
     if isinstance(error, aiohttp.ClientResponseError):
         return f"{type(error).__name__} {error.status}"
     if isinstance(error, aiohttp.ConnectionTimeoutError):

@@ -1,8 +1,8 @@
-"""A message with more than text -> bodies of Discord messages, and the files with them. Pure.
+"""A message with more than text -> bodies of Discord messages and their files. Pure.
 
-Embeds and components of Discord's go out as they came, with their mentions as a copy may have them;
-elsewhere, and where buttons would be dead or links hide where they lead, what the message says is
-written anew.
+Discord's own embeds and components are posted unchanged, except for mentions that a copy may not
+have. All other messages, and those with dead buttons or misleading links, are rendered from their
+cards.
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ def rich_bodies(
     files: Files | None,
     counterparts: Counterparts = NO_COUNTERPARTS,
 ) -> tuple[list[Body], tuple[Loss, ...]]:
-    """`above` is the line that says what the message answers, or who says it."""
+    """Return the bodies of a message, and the losses.
+
+    `above` is the line that names the quoted message or, in DMs, the author.
+    """
     bodies, losses = card_bodies(
         message, above, cards, None if files is None else files.url_of, counterparts,
         as_it_came=lambda card: _native_body(message, card, cards, counterparts),
@@ -46,14 +49,14 @@ def rich_bodies(
 
 
 def _without_pings(content: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """What is seen of a message: its sender decides whom it may ping."""
+    """Return the content without `allowed_mentions`: `encode` decides whom a message may ping."""
     return {key: value for key, value in content.items() if key != "allowed_mentions"}
 
 
 def _native_body(
     message: Message, card: Card, cards: Cards, counterparts: Counterparts
 ) -> Body | None:
-    """Discord's own payloads with their mentions as the rule has them, where they may be shown."""
+    """Return Discord's own payloads with the mentions that the rule allows; None without any."""
     by_schema: dict[str, list[JsonValue]] = {EMBEDS: [], COMPONENTS: []}
     payloads = native_payloads(message, card, cards, by_schema.keys())
     if not payloads:
@@ -72,19 +75,19 @@ def _items_of(message: JsonValue, key: str) -> list[JsonValue]:
 
 
 def _body(embeds: Sequence[JsonValue], components: Sequence[JsonValue]) -> Body | None:
-    """Of one kind, and surely small enough; all else is written anew."""
+    """Return a body of embeds or of components; None for both, or if it may be too large."""
     if bool(embeds) == bool(components) or _names_files([*embeds, *components]):
         return None
     if embeds:
         small = len(embeds) <= _MAX_EMBEDS and len(str(embeds)) < _MAX_TEXT
         return Body({"embeds": list(embeds)}) if small else None
     if all(isinstance(body, dict) and body.get("type") == ACTION_ROW for body in components):
-        return None  # rows of buttons alone are no message
+        return None  # rows of buttons alone show no content
     return Body({"components": list(components), "flags": COMPONENTS_V2})
 
 
 def _names_files(payloads: Sequence[JsonValue]) -> bool:
-    """Whether they show files that would have to be sent along, and are not here any more."""
+    """Return whether a payload refers to uploaded files, which the bridge no longer has."""
     stack = list(payloads)
     while stack:
         value = stack.pop()

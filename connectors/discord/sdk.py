@@ -1,4 +1,4 @@
-"""discord.py itself, imported once, and what its errors mean."""
+"""discord.py, imported in this file only, and the translation of its errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ with warnings.catch_warnings():
     import discord.gateway
     import discord.http
 
-discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # we never speak aloud
+discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = (
+    False  # the bridge does not use voice
+)
 
 Client = discord.Client
 DiscordWebSocket = discord.gateway.DiscordWebSocket
@@ -54,7 +56,7 @@ _CLOSED_FOR_GOOD = {
 
 
 def to_platform_error(error: BaseException, doing: str) -> PlatformError:
-    """An error of discord.py -> ours."""
+    """Return the bridge's error for an error of discord.py; `doing` begins its text."""
     match error:
         case discord.LoginFailure():
             return AuthFailed(_RESET_TODO, code="401")
@@ -72,9 +74,9 @@ def to_platform_error(error: BaseException, doing: str) -> PlatformError:
             | discord.gateway.ReconnectWebSocket()
             | discord.gateway.WebSocketClosure()
         ):
-            return Unavailable(f"{doing}: the gateway is not there; it is tried again")
+            return Unavailable(f"{doing}: the gateway is not available; it will be retried")
         case discord.InvalidData():
-            return Unsettled(f"{doing}: Discord's answer is not understood ({_name(error)})")
+            return Unsettled(f"{doing}: Discord's answer has an unknown shape ({_name(error)})")
         case _:
             return Refused(f"{doing}: discord.py refused it ({_name(error)})", code=_name(error))
 
@@ -82,7 +84,7 @@ def to_platform_error(error: BaseException, doing: str) -> PlatformError:
 def _closed_error(code: int | None, doing: str) -> PlatformError:
     if reason := _CLOSED_FOR_GOOD.get(code or 0):
         return AuthFailed(reason, code=str(code))
-    return Unavailable(f"{doing}: the gateway closed ({code}); it is tried again", code=str(code))
+    return Unavailable(f"{doing}: the gateway closed ({code}); it will be retried", code=str(code))
 
 
 def _http_error(error: discord.HTTPException, doing: str) -> PlatformError:

@@ -1,4 +1,4 @@
-"""How a Discord bot's token and a webhook's address look (2026-08)."""
+"""The shapes of a Discord bot's token and a webhook's address (2026-08)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A call -> Discord -> the receipt of what now stands there."""
+"""Sends a call to Discord and returns the receipt of the message."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from connectors.discord.rest import (
 from connectors.discord.webhooks import Webhook, Webhooks
 from connectors.discord.words import title_words
 
-_REMEMBERED = 256  # forum posts whose further parts may still come
+_REMEMBERED = 256  # forum posts whose later parts may follow
 
 
 class Sender:
-    """Makes calls. What has a known remedy (no webhook, no thread yet) is mended once."""
+    """Sends calls; a missing webhook or thread is created once, and the call is repeated."""
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class Sender:
         except NotFound as error:
             if error.code != UNKNOWN_MESSAGE:
                 raise
-            # Gone already, or the post of an earlier webhook: then the bot itself may delete it.
+            # It is deleted already, or an earlier webhook posted it: then the bot may delete it.
             return await self._delete_as_bot(call)
         return _receipt_of_copy(call, deleted=True)
 
@@ -162,7 +162,7 @@ class Sender:
     # --- threads ----------------------------------------------------------------------------
 
     async def _start_thread(self, call: Call, root: str) -> None:
-        """A thread begins from its root message and has the same id."""
+        """Start a thread from its root message; the thread has the message's id."""
         channel = call.channel.channel
         path = f"/channels/{channel}/messages/{root}/threads"
         doing = f"Starting a thread from message {root} in channel {channel!r}"
@@ -185,7 +185,7 @@ class Sender:
         return title_of(content if isinstance(content, str) else "")
 
     async def _reopen(self, thread: str) -> None:
-        """A post opens an archived thread by itself, but not one that was locked."""
+        """Reopen a locked thread (a post reopens an archived one); raises ThreadClosed."""
         try:
             await self._unarchive(thread)
         except Refused as error:
@@ -203,7 +203,7 @@ class Sender:
         )  # fmt: skip
 
     def _remember(self, call: Call, answer: Any) -> None:
-        """Further parts of a forum post belong below its first."""
+        """Remember the thread of a forum post, for the later parts of the same operation."""
         if isinstance(answer, dict) and isinstance(thread := answer.get("channel_id"), str):
             self._forum_posts[call.operation] = thread
             if len(self._forum_posts) > _REMEMBERED:
@@ -248,7 +248,7 @@ class Sender:
 
 
 def title_of(text: str) -> str:
-    """A thread's name: the first words of what it is about."""
+    """Return a thread's name: the first words of the text, at most 100 characters."""
     words = " ".join(text.split()) or "Thread"
     if len(words) <= THREAD_NAME_LIMIT:
         return words
@@ -269,7 +269,7 @@ def _receipt(call: Call, answer: Any) -> Receipt:
     try:
         native_id, place = str(answer["id"]), str(answer["channel_id"])
     except (KeyError, TypeError):
-        text = f"{_doing(call)}: Discord's answer holds no message; nobody knows whether it stands"
+        text = f"{_doing(call)}: Discord's answer holds no message; the outcome is unknown"
         raise Unsettled(text, code="broken") from None
     thread = place if place != call.channel.channel else None
     return Receipt(slot=call.slot, native_id=native_id, thread=thread)

@@ -1,4 +1,4 @@
-"""What a person writes in the configuration for one Discord bot."""
+"""The settings of one Discord bot in the configuration."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class DiscordSettings(BaseModel):
     @field_validator("api_url", "gateway_url")
     @classmethod
     def _safe_address(cls, url: str | None) -> str | None:
-        """Both are given the token."""
+        """Refuse unencrypted addresses: the bridge sends the bot token to both."""
         parts = urlsplit(API_URL if url is None else url)
         if parts.scheme not in ("https", "wss") and not (
             parts.scheme in ("http", "ws") and parts.hostname in LOOPBACK

@@ -1,4 +1,4 @@
-"""How a person installs the bot: the portal's steps, the intents, the invite link. Pure."""
+"""The installation steps of the bot: portal pages, intents, invite link. Pure."""
 
 from __future__ import annotations
 
@@ -16,13 +16,17 @@ OPTIONS = (SetupOption("client_id", ("--client-id",), "Discord: the Application 
 
 
 def setup_steps(settings: Mapping[str, str]) -> Sequence[SetupStep]:
-    """`settings` may hold `name` and `client_id` (the Application ID)."""
+    """Return the installation steps.
+
+    `settings` may hold `name` and `client_id` (the Application ID). Raises ConfigError for an
+    unknown key or an invalid id.
+    """
     refuse_unknown(settings, {"name", "account", "client_id", "public_url"}, "Discord")
     own_id = settings.get("client_id")
     if own_id is not None and not _SNOWFLAKE.match(own_id):
         raise ConfigError(
-            f"--client-id {own_id!r} is no Application ID; copy the number of 17 to 20 digits from "
-            "the page General Information"
+            f"--client-id {own_id!r} is not an Application ID; copy the number of 17 to 20 digits "
+            "from the page General Information"
         )
     name = settings.get("name") or "UACS Bridge"
     client = settings.get("client_id") or "APPLICATION_ID"
@@ -67,7 +71,7 @@ def _intents() -> str:
 
 
 def invite_link(client_id: str) -> str:
-    """Asks a server's owner for exactly the permissions that the bridge uses."""
+    """Return the link that invites the bot with exactly the permissions that the bridge uses."""
     total = sum(PERMISSIONS.values())
     scopes = "+".join(SCOPES)
     address = "https://discord.com/oauth2/authorize"

@@ -1,4 +1,4 @@
-"""Discord's objects, as far as we read them; the rest stays in the inbox row."""
+"""Discord's objects, with the fields that the bridge reads; others stay in the inbox row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Snowflake = Annotated[str, Field(pattern=r"^[0-9]{1,20}$")]
 
 
 class _Json(BaseModel):
-    """What we read of Discord's objects; the rest stays in the inbox row."""
+    """Base of the models: unknown fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -98,13 +98,13 @@ class ReferenceData(_Json):
 
 
 class InteractionMetadata(_Json):
-    """Who used the command or button that a message answers."""
+    """The user of the command or button that a message answers."""
 
     user: UserData | None = None
 
 
 class ContentData(_Json):
-    """What can be said: a message, and the message within a forward."""
+    """The content of a message, or of the message within a forward."""
 
     content: str = ""
     mentions: tuple[UserData, ...] = ()
@@ -138,8 +138,11 @@ class MessageData(ContentData):
 
 
 class OwnershipData(_Json):
-    """Who we are: `webhook` says that the message came through a webhook of ours, `bridge` that it
-    came through one of another bridge, `unpinned` that we took its pin away."""
+    """Our ids and our part in the event.
+
+    `webhook`: it came through our webhook; `bridge`: through another bridge's webhook; `unpinned`:
+    the bridge itself removed the pin.
+    """
 
     user: str = ""
     application: str = ""
@@ -149,8 +152,11 @@ class OwnershipData(_Json):
 
 
 class Wrapped(_Json):
-    """`at` is when it was heard (seconds since 1970), `names` what ids in the text are called,
-    `title` what the forum post is called that a message begins."""
+    """A gateway event with what the receiver adds.
+
+    `at` is when it was received (seconds since 1970), `names` maps ids in the text to names, and
+    `title` is the name of the forum post that the message begins.
+    """
 
     own: OwnershipData = OwnershipData()
     at: Annotated[float, Field(ge=0, lt=253_402_300_799)] | None = None
@@ -223,7 +229,7 @@ class ChannelData(_Json):
 
 
 class WrappedChannel(Wrapped):
-    """`changed`: what of it is new, name or topic; `forum`: whether it is a post of a forum."""
+    """`changed`: which of name and topic changed; `forum`: whether it is a forum post."""
 
     d: ChannelData
     changed: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What reading and writing of Discord's text share: signs, and runs of nodes made tidy. Pure."""
+"""Signs of Discord's text, and the merging of nodes, for its readers and writers. Pure."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ Styled = Strong | Emphasis | Strike | Underline | Spoiler
 
 FENCE = "```"
 LANGUAGE = re.compile(r"([A-Za-z0-9_+\-.#]+)\n")
-URL_END = ".,:;\"'!?]}*_~|"  # what ends a sentence, not an address
+URL_END = ".,:;\"'!?]}*_~|"  # these end a sentence and do not belong to an address
 LAST_SECOND = 253_402_300_799  # of the year 9999
 RULE = "─" * 12  # Discord has no rules in text
-REPLY_SIGN = "↪"  # begins the small line that says whom a reply answers
+REPLY_SIGN = "↪"  # begins the small line that names the author of the quoted message
 BOXES = {True: "☑ ", False: "☐ ", None: ""}
-APART = "\u200b"  # a space of no width: where signs would run together, or be read as others
+APART = "\u200b"  # a zero-width space: keeps signs apart that Discord would read together
 STYLES: frozenset[type[Inline]] = frozenset((Strong, Emphasis, Strike, Underline, Spoiler))
 
 
 def tidy(children: Iterable[Inline]) -> tuple[Inline, ...]:
-    """Neighbours of one kind become one; what is empty goes."""
+    """Return the nodes with neighbours of one kind merged and empty nodes removed."""
     full = list(filter(_is_full, children))
     if not has_neighbours_of_one_kind(full):
         return tuple(full)

@@ -25,8 +25,8 @@ from connectors.discord.styles import APART, FENCE, LANGUAGE
 
 __all__ = ["Names", "discord_to_text", "read_inline"]
 
-_DEEPEST = 12  # lists within lists; what is deeper is read as plain lines
-_FIRST = frozenset(" >#-*0123456789─")  # what a line of another block begins with
+_DEEPEST = 12  # nesting of lists; deeper lines are read as plain lines
+_FIRST = frozenset(" >#-*0123456789─")  # first characters of lines that are no paragraph
 _HEADING = re.compile(r"(#{1,3}) +(\S.*)")
 _SUBTEXT = re.compile(r"-# +(\S.*)")
 _ITEM = re.compile(r"( *)(?:[-*]|([0-9]{1,9})\.) +(\S.*)")
@@ -37,7 +37,7 @@ _CHECKED = {"☑": True, "☐": False}
 
 
 def discord_to_text(native: str, names: Names) -> Document:
-    """Total: any string in, a tree out. Small print (`-# `) is a subtle paragraph."""
+    """Return the text tree of any string; never raises. `-# ` makes a subtle paragraph."""
     if "\r" in native:
         native = native.replace("\r\n", "\n").replace("\r", "\n")
     return tuple(_Blocks(names, fences=FENCE in native).read(native.split("\n")))
@@ -94,7 +94,7 @@ class _Blocks:
     # --- other blocks -----------------------------------------------------------------------
 
     def _kind(self, line: str) -> _ReadBlock | None:
-        """What reads the block that begins with this line; None where it is text."""
+        """Return the reader of the block that begins with this line; None for a text line."""
         if self._depth >= _DEEPEST:
             return None
         first = line[0]
@@ -159,14 +159,14 @@ class _Blocks:
     # --- code -------------------------------------------------------------------------------
 
     def _fence(self, lines: list[str], at: int, column: int, blocks: list[Block]) -> int:
-        """Code may begin and end within a line; the line that is to be read next."""
+        """Read a code block and return the next line; code may begin and end within a line."""
         line = lines[at]
         code = _read_fence(lines, at, column)
         if code is None:
             self._fences = False
             return at
         if line[:column].strip() or not code.block.value:
-            # An empty fence is shown as its ticks.
+            # Discord shows an empty fence as its ticks.
             self._take(line[:column] + ("" if code.block.value else FENCE * 2), blocks)
         if code.block.value:
             self._end_paragraph(blocks)
@@ -179,7 +179,7 @@ class _Blocks:
 class _Fenced:
     block: CodeBlock
     line: int  # on which the fence ends
-    remainder: str  # what follows on that line
+    remainder: str  # the text after the fence on that line
 
 
 def _find_fence(line: str) -> int | None:

@@ -1,7 +1,7 @@
 """The text tree -> Discord's markdown: its blocks. Pure.
 
-What is written reads back as the same tree: what looks like markup is escaped, and what Discord
-has no form for (tables, rules, nested quotes) takes the nearest one that it has.
+The output reads back as the same tree: text that looks like markup is escaped, and blocks that
+Discord lacks (tables, rules, nested quotes) take the nearest form that it has.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["escape", "text_to_discord", "write_inline"]
 
 
 def text_to_discord(document: Document) -> str:
-    """The text as Discord shows it. Mentions become readable names that ping nobody."""
+    """Return the document as Discord's markdown; mentions become names that ping nobody."""
     return _blocks(document, "\n\n", 0)
 
 
@@ -52,7 +52,7 @@ def _blocks(blocks: Sequence[Block], gap: str, depth: int) -> str:
 
 
 def _is_tight(block: Block, other: Block) -> bool:
-    """A heading has room below it; small print belongs to what it stands beside."""
+    """Return whether no empty line stands between: below a heading, and beside small print."""
     if isinstance(block, Heading):
         return True
     return (
@@ -83,7 +83,7 @@ def _block(block: Block, depth: int) -> str:
 
 
 def _small(children: Sequence[Inline]) -> str:
-    """Small print, unless it could be taken for the line that we put above a reply."""
+    """Return small print, or normal text if it looks like the line that we put above a reply."""
     if REPLY_SIGN in plain_inlines(children):
         return write_inline(children)
     lines = write_inline(children, " ").split("\n")
@@ -95,7 +95,7 @@ def _on_one_line(children: Sequence[Inline]) -> tuple[Inline, ...]:
 
 
 def _unquoted(blocks: Sequence[Block]) -> Iterator[Block]:
-    """Discord has no quote within a quote: the inner one is said on the same level."""
+    """Yield the blocks with nested quotes flattened: Discord has no quote within a quote."""
     stack = [iter(blocks)]
     while stack:
         block = next(stack[-1], None)
@@ -108,7 +108,7 @@ def _unquoted(blocks: Sequence[Block]) -> Iterator[Block]:
 
 
 def _code(block: CodeBlock) -> str:
-    """Nothing escapes a fence within code: a space of no width keeps its ticks apart."""
+    """Return a code block; a zero-width space breaks up a fence in it, which nothing escapes."""
     value = block.value.strip("\n")
     if FENCE in value:
         value = value.replace(FENCE, f"`{APART}`{APART}`")
@@ -127,7 +127,7 @@ def _list(node: List, depth: int) -> str:
 
 
 def _item(item: ListItem, depth: int) -> str:
-    """An empty line would end the list: in code it has a space of no width."""
+    """Return an item; an empty line would end the list, so it gets a zero-width space."""
     body = _blocks(item.blocks, "\n", depth).rstrip("\n")
     if "\n\n" in body:
         body = "\n".join([line or APART for line in body.split("\n")])

@@ -1,7 +1,7 @@
-"""Discord tells that a message is unpinned, but not by whom: what we know of it ourselves.
+"""Detects unpinned messages: Discord reports no unpinning of its own, and never by whom.
 
 `MESSAGE_UPDATE` (pinned: false) also comes for other reasons; `CHANNEL_PINS_UPDATE` says that some
-pin of the channel changed, in no promised order before or after. Together they are an unpinning.
+pin of the channel changed, in no promised order before or after. Together they mean an unpinning.
 """
 
 from __future__ import annotations
@@ -11,16 +11,18 @@ from typing import Any
 
 from bridge.ports.clock import Clock
 
-UNPINNED = "MESSAGE_UNPINNED"  # our own kind of row: the update of a message that lost its pin
+UNPINNED = (
+    "MESSAGE_UNPINNED"  # our own kind of inbox row: the update of a message that lost its pin
+)
 PIN_KINDS = frozenset({"MESSAGE_UPDATE", "CHANNEL_PINS_UPDATE"})
-PINNED_MESSAGE = "MESSAGE_PINNED"  # ... a message that was found pinned when nobody had told us
+PINNED_MESSAGE = "MESSAGE_PINNED"  # our own kind: a message that reading back found pinned
 _TOGETHER_S = 10.0
 _MAX_MESSAGES = 1024  # messages remembered
 _MAX_PER_CHANNEL = 32
 
 
 class OwnUnpins:
-    """Messages whose pin we are taking away ourselves."""
+    """Messages that the bridge itself is unpinning."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -37,7 +39,7 @@ class OwnUnpins:
 
 
 class UnpinDetector:
-    """Finds them among the updates of messages."""
+    """Finds unpinnings among the updates of messages."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -45,8 +47,10 @@ class UnpinDetector:
         self._pins_changed: OrderedDict[str, float] = OrderedDict()
 
     def observe(self, kind: str, data: dict[str, Any]) -> list[tuple[float, dict[str, Any]]]:
-        """The updates by which messages lost their pin, as far as they are known now, and how many
-        seconds ago each was heard."""
+        """Take one event and return the updates that are now known to be unpinnings.
+
+        Each comes with its age in seconds.
+        """
         channel, now = str(data.get("channel_id")), self._clock.monotonic()
         if kind == "CHANNEL_PINS_UPDATE":
             _remember(self._pins_changed, channel, now)
@@ -61,7 +65,9 @@ class UnpinDetector:
         updates = self._updates.get(channel) or deque(maxlen=_MAX_PER_CHANNEL)
         if data["pinned"]:
             for update in [update for update in updates if update[1].get("id") == data.get("id")]:
-                updates.remove(update)  # what was told of it before was no unpinning
+                updates.remove(
+                    update
+                )  # the message is pinned, so its earlier updates were no unpinning
             return []
         if self._pins_changed.get(channel, float("-inf")) + _TOGETHER_S >= now:
             return [(0.0, data)]

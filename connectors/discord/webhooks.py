@@ -1,4 +1,4 @@
-"""One webhook of our own per channel: found, or created, and stored sealed."""
+"""The bridge's webhook of each channel: found or created, and stored encrypted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NAME = "UACS Bridge"  # must not contain "discord" or "clyde" (docs: resources/
 
 @dataclass(frozen=True)
 class Webhook:
-    """The token is as good as a password for the channel: it is never logged."""
+    """A webhook's id and token. The token lets anybody post in the channel: it is never logged."""
 
     id: str
     token: str
@@ -37,7 +37,7 @@ class Webhook:
 
 
 class Webhooks:
-    """Gives the webhook of a channel; forgets one that is gone."""
+    """Finds, creates and caches the webhook of each channel."""
 
     def __init__(self, rest: Rest, key_values: KeyValues, bot: BotIdentity) -> None:
         self._rest = rest
@@ -49,7 +49,10 @@ class Webhooks:
         self._strangers: dict[str, bool] = {}
 
     async def of(self, channel: ChannelRef) -> Webhook:
-        """Raises AuthFailed where the bot may not manage webhooks."""
+        """Return the channel's webhook, created if needed.
+
+        Raises AuthFailed if the bot lacks Manage Webhooks, else PlatformError.
+        """
         if cached := self._by_channel.get(channel.channel):
             return cached
         async with self._locks[channel.channel]:
@@ -61,27 +64,29 @@ class Webhooks:
             return webhook
 
     async def forget(self, channel: ChannelRef, webhook: Webhook) -> None:
-        """It was deleted, or its token does not hold any more."""
+        """Drop a webhook that was deleted or whose token is no longer valid."""
         async with self._locks[channel.channel]:
             if self._by_channel.get(channel.channel) == webhook:
                 del self._by_channel[channel.channel]
                 await self._key_values.remove(ids.webhook_key(channel.channel))
 
     def distrust(self, channel: str) -> None:
-        """Somebody changed the channel's webhooks: look again before the next post."""
+        """Verify the webhook before the next post: somebody changed the channel's webhooks."""
         self._by_channel.pop(channel, None)
 
     async def learn(self, channel: ChannelRef, webhook: str) -> None:
-        """Look once whose webhook it is. One with our name that another application made carries
-        the copies of another bridge."""
+        """Look up once who owns a webhook.
+
+        A webhook with our name that another application created carries another bridge's copies.
+        """
         if webhook in self._own_ids or webhook in self._strangers:
             return
         path = f"/channels/{channel.channel}/webhooks"
-        doing = f"Looking whose webhook {webhook!r} is"
+        doing = f"Looking up the owner of webhook {webhook!r}"
         try:
             listed = await self._rest.request("GET", path, bucket=f"GET {path}", doing=doing)
         except Refused:
-            listed = []  # without Manage Webhooks nobody tells us
+            listed = []  # without Manage Webhooks Discord does not list them
         except PlatformError as error:
             log.warning(
                 "webhook_lookup_failed", channel=channel.key, webhook=webhook, error=str(error)
@@ -95,7 +100,7 @@ class Webhooks:
         )
 
     def is_of_a_bridge(self, webhook_id: str) -> bool:
-        """Whether another bridge posts through it, as far as we looked."""
+        """Return whether another bridge posts through the webhook, as far as `learn` knows."""
         return self._strangers.get(webhook_id, False)
 
     def is_ours(self, webhook_id: str) -> bool:
@@ -112,8 +117,8 @@ class Webhooks:
         return None
 
     async def _is_in(self, channel: ChannelRef, webhook: Webhook) -> bool:
-        """It may be deleted, or moved to another channel, where our posts do not belong."""
-        doing = f"Looking at the webhook of channel {channel.channel!r}"
+        """Return whether the webhook still exists and was not moved to another channel."""
+        doing = f"Reading the webhook of channel {channel.channel!r}"
         try:
             webhook_data = await self._rest.request(
                 "GET", webhook.path, bucket=f"webhook.get {webhook.id}", doing=doing,
@@ -142,6 +147,6 @@ class Webhooks:
         return webhook
 
     async def _create(self, path: str, channel: ChannelRef) -> dict[str, str]:
-        doing = f"Making a webhook in channel {channel.channel!r} (needs Manage Webhooks)"
+        doing = f"Creating a webhook in channel {channel.channel!r} (needs Manage Webhooks)"
         body = {"name": _NAME}
         return await self._rest.request("POST", path, bucket=f"POST {path}", doing=doing, body=body)

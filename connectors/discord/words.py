@@ -1,4 +1,4 @@
-"""A call that Discord refused in its form -> the same call in words. Pure."""
+"""A call whose embeds or components Discord refused -> the same call as text. Pure."""
 
 from __future__ import annotations
 
@@ -22,8 +22,11 @@ _FORM = ("embeds", "components")
 
 
 def in_words(call: Call) -> Call | None:
-    """What it says as one text, cut where Discord takes no more. An edit says it in a component:
-    a message that once had components of the newer kind takes no text for ever after."""
+    """Return the call with its content as one text of at most 2,000 characters.
+
+    An edit puts the text into a component: a message that once had V2 components never takes
+    `content` again (docs: components/reference). None if the call is already plain text.
+    """
     rich = any(call.body.get(name) for name in _FORM)
     if not rich and call.kind != "edit":
         return None
@@ -32,7 +35,10 @@ def in_words(call: Call) -> Call | None:
 
 
 def without_files(call: Call) -> Call | None:
-    """What it says, and the names of its files: Discord does not take them."""
+    """Return the call as text with the names of its files, which Discord refused.
+
+    None if the call has no files.
+    """
     if not call.files:
         return None
     rich = any(call.body.get(name) for name in _FORM)
@@ -60,7 +66,7 @@ def _call_with_text(call: Call, text: JsonValue) -> Call:
 
 
 def title_words(body: Mapping[str, JsonValue]) -> str:
-    """What it says, without any formatting; its heading alone, if it begins with one."""
+    """Return the body's text without formatting; only its heading if it begins with one."""
     document = _document(body)
     begins = document and isinstance(document[0], Heading)
     return text_to_plain(document[:1] if begins else document)

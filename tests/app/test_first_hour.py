@@ -263,7 +263,7 @@ def test_init_reports_missing_and_invalid_answers_and_writes_nothing(
     [
         (["teams", "--app-id", "abc"], "--app-id 'abc' is not a GUID"),
         (["teams", "--tenant-id", "contoso"], "--tenant-id 'contoso' is not a GUID"),
-        (["discord", "--client-id", "bot"], "--client-id 'bot' is no Application ID"),
+        (["discord", "--client-id", "bot"], "--client-id 'bot' is not an Application ID"),
         (["slack", "--tenant-id", GUID], "Slack has no --tenant-id"),
         (["slack", "--public-url", "ftp://x"], "--public-url 'ftp://x' is no https address"),
         (["slack", "--receive", "http"], "--public-url"),

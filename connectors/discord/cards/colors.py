@@ -1,4 +1,4 @@
-"""Styles of containers <-> the colours of their bars. Data and two looks into it."""
+"""Styles of containers <-> the colours of their bars."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STYLES: dict[int, Style] = {color: style for style, color in _COLORS.items()}
 
 
 def style_of(color: JsonValue) -> tuple[Style, int | None]:
-    """The style whose colour it is, else the colour itself; nothing for what is no colour."""
+    """Return the style with this colour, or else the colour; neither for an invalid colour."""
     if not isinstance(color, int) or isinstance(color, bool) or not 0 <= color <= MAX_COLOR:
         return "default", None
     style = _STYLES.get(color)
@@ -27,7 +27,7 @@ def style_of(color: JsonValue) -> tuple[Style, int | None]:
 
 
 def color_of(style: Style, color: int | None) -> int | None:
-    """None where the bar has no colour of its own."""
+    """Return the colour of the bar; None for the default colour."""
     if color is not None and 0 <= color <= MAX_COLOR:
         return color
     return _COLORS.get(style)

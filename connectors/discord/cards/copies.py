@@ -1,8 +1,8 @@
-"""A message or payload of Discord's as it may stand in another channel. Pure and total.
+"""A Discord message or payload -> its copy for another channel. Pure and total.
 
-Mentions are read in `content`, text displays and the texts of embeds. Whether they notify anybody
-is decided by `allowed_mentions`, which the sender sets; here they become what the rule makes of
-them. Code and escaped characters stay (docs: reference#message-formatting, 2026-08).
+Mentions in `content`, text displays and the texts of embeds are rewritten by the rule. The sender's
+`allowed_mentions` decide whom they notify. Code and escaped characters stay unchanged (docs:
+reference#message-formatting, 2026-08).
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ from typing import Final
 
 CONTENT: Final = 2000
 FILES: Final = 10  # per message
-LINK: Final = 1500  # what a link in a text may have at most, to leave room for its words
+LINK: Final = 1500  # longest link in a text, so that its words have room
 
-# Components of the newer kind, counted with all that they hold; the text of all text displays.
+# V2 components, counted with their children; characters of all text displays.
 COMPONENTS: Final = 40
 TEXT: Final = 4000
 SECTION_TEXTS: Final = 3
@@ -34,10 +34,10 @@ FIELD_NAME: Final = 256
 FIELD_VALUE: Final = 1024
 FOOTER: Final = 2048
 AUTHOR: Final = 256
-EMBED_PICTURES: Final = 4  # that clients join when embeds have one URL
+EMBED_PICTURES: Final = 4  # clients show these as one gallery when the embeds share a URL
 
 MODAL: Final = 5  # labels and texts
-FORM_PAGES: Final = 9  # of ours: what is filled in on all but the last has to be kept meanwhile
+FORM_PAGES: Final = 9  # our limit: later pages carry the values of earlier ones
 MODAL_TITLE: Final = 45
 MODAL_LABEL: Final = 45
 MODAL_HINT: Final = 100
@@ -46,4 +46,4 @@ INPUT_TEXT: Final = 4000
 GROUP: Final = 10  # radio buttons, boxes
 UPLOADS: Final = 10
 
-TABLE_WIDTH: Final = 60  # cells of the fixed-width font that a phone shows in one line
+TABLE_WIDTH: Final = 60  # characters of the fixed-width font that a phone shows in one line

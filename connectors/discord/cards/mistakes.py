@@ -1,5 +1,5 @@
-"""What Discord refuses in components, embeds and polls that are posted: members that are missing or
-of another kind, unknown types. Data; lengths and numbers of items are the writer's.
+"""The mistakes for which Discord refuses components, embeds and polls: missing members, wrong
+types, unknown component types. Data; the writers check lengths and counts.
 
 Source: Discord docs, components/reference, resources/message, resources/poll (2026-08).
 """
@@ -25,7 +25,7 @@ from connectors.discord.cards import schemas
 
 
 def mistakes(payload: Payload) -> tuple[CodecError, ...]:
-    """Of components (a modal, too), embeds or a poll: a list, or one of them."""
+    """Return the mistakes of a payload of components (also a modal), embeds or a poll."""
     data, at = payload.data, payload.at
     match payload.schema_id:
         case schemas.COMPONENTS:

@@ -1,6 +1,6 @@
-"""A Discord message, or a part of one -> its rich payloads, and what they say as a card. Pure.
+"""A Discord message, or a part of one -> its rich payloads and their card. Pure.
 
-Whatever JSON is given: a card or CodecError. Nodes know where they stood (`at`).
+Any JSON gives a card or raises CodecError. Nodes hold their JSON pointer (`at`).
 """
 
 from __future__ import annotations
@@ -45,37 +45,40 @@ _PARTS = (
     ("components", schemas.COMPONENTS),
     ("message_snapshots", schemas.FORWARDS),
 )
-_MESSAGE = frozenset(key for key, _ in _PARTS) - {"stickers"}  # guilds have these, too
+_MESSAGE = frozenset(key for key, _ in _PARTS) - {"stickers"}  # guilds also have `stickers`
 _ONLY_MESSAGE = _MESSAGE - {"content", "components"} | {"author", "channel_id", "flags"}
 _EMBED = frozenset((
     "title", "description", "fields", "author", "footer", "image", "thumbnail", "video", "provider",
 ))  # fmt: skip
 _KINDS = 25  # components have types from 1 up to about here
-# Discord's envelopes: what is within them is the message, or the modal.
+# Keys of Discord's envelopes: their value is the message or the modal.
 _ENVELOPES = ("d", "data", "message")
 _FORWARD = 1  # the type of a message reference
 _JUMP = "https://discord.com/channels"
 
 
 def payloads(native: JsonValue) -> tuple[Payload, ...]:
-    """The parts of a message in the order in which Discord shows them; text has no schema id.
+    """Return the parts of a message in Discord's order; text has no schema id.
 
     `native` is a message, an interaction or gateway event with one in it, a modal, an embed, a
-    component, a poll, or a list of embeds, components, attachments or stickers.
+    component, a poll, or a list of embeds, components, attachments or stickers. Raises CodecError
+    for anything else.
     """
     check_nesting(native)
     return _payloads(native)
 
 
 def read_payload(payload: Payload, workspace: str = "") -> Card:
-    """What one payload says. People and channels are called by their ids: `read_message` knows
-    the names that their message tells."""
+    """Return the card of one payload; raises CodecError.
+
+    Mentions show ids: only `read_message` knows the names in the message.
+    """
     check_nesting(payload.data)
     return Card(_read(payload, source_of(workspace), "", 0))
 
 
 def read_message(native: JsonValue, workspace: str = "") -> Card:
-    """All that a message says, joined."""
+    """Return the card of a whole message; raises CodecError."""
     message_payloads = payloads(native)
     message, _ = open_envelopes(native)
     if not isinstance(message, dict):
@@ -89,11 +92,11 @@ def read_message(native: JsonValue, workspace: str = "") -> Card:
 
 
 def read_form(native: JsonValue, workspace: str = "") -> Form:
-    """A modal as it is opened, or as it was sent."""
+    """Return the form of a modal, opened or submitted; raises CodecError."""
     check_nesting(native)
     modal, at = open_envelopes(native)
     if not isinstance(modal, dict) or not isinstance(modal.get("components"), list):
-        raise CodecError(at, "is no modal: it has no list of components")
+        raise CodecError(at, "is not a modal: it has no list of components")
     nodes = read_components(modal["components"], source_of(workspace), f"{at}/components")
     return Form(text(modal, "title"), nodes, id=text(modal, "custom_id"), at=at)
 
@@ -105,7 +108,7 @@ def _payloads(native: JsonValue) -> tuple[Payload, ...]:
     if isinstance(native, list):
         return (Payload(_schema_of_list(native), native),) if native else ()
     if not isinstance(native, dict):
-        raise CodecError("", "is no Discord message: neither an object nor a list")
+        raise CodecError("", "is not a Discord message: neither an object nor a list")
     schema = _schema_of(native)
     if schema is not None:
         return (Payload(schema, native),)
@@ -114,7 +117,7 @@ def _payloads(native: JsonValue) -> tuple[Payload, ...]:
         return (Payload(schemas.COMPONENTS, inner, at),)
     if isinstance(inner, dict) and _MESSAGE & inner.keys():
         return tuple(_parts(inner, at))
-    raise CodecError("", "is no Discord message, embed, component or modal")
+    raise CodecError("", "is not a Discord message, embed, component or modal")
 
 
 def _parts(message: Json, at: str) -> Iterator[Payload]:
@@ -122,7 +125,7 @@ def _parts(message: Json, at: str) -> Iterator[Payload]:
     has_stickers = False
     for key, schema in _PARTS:
         value = message.get(key)
-        # Files of a message of the newer kind are seen where its components show them.
+        # In a message with V2 components, only the components show its files.
         if not value or (newer and key == "attachments"):
             continue
         if schema == schemas.STICKERS:
@@ -133,7 +136,7 @@ def _parts(message: Json, at: str) -> Iterator[Payload]:
 
 
 def open_envelopes(native: JsonValue) -> tuple[JsonValue, str]:
-    """What is within Discord's envelopes, and where."""
+    """Return the JSON inside Discord's envelopes, and its pointer."""
     at = ""
     for _ in range(4):
         if not isinstance(native, dict) or _MESSAGE & native.keys():
@@ -161,7 +164,7 @@ def _is_modal(native: Json) -> bool:
 
 
 def _schema_of(native: Json) -> str | None:
-    """The schema of one bare part; None for a message or an envelope."""
+    """Return the schema of one bare part; None for a message or an envelope."""
     if _ONLY_MESSAGE & native.keys() - _EMBED:
         return None
     if 0 < (kind_of(native) or 0) <= _KINDS and not {"data", "author"} & native.keys():
@@ -180,12 +183,12 @@ def _schema_of(native: Json) -> str | None:
 def _schema_of_list(native: list[JsonValue]) -> str:
     first = next((candidate for candidate in native if isinstance(candidate, dict)), None)
     if first is None:
-        raise CodecError("", "is no list of embeds or components: nothing in it is an object")
+        raise CodecError("", "is not a list of embeds or components: no item is an object")
     if "message" in first and not _EMBED & first.keys():
         return schemas.FORWARDS
     schema = _schema_of(first)
     if schema is None:
-        raise CodecError("/0", "is no embed, component, attachment or sticker")
+        raise CodecError("/0", "is not an embed, component, attachment or sticker")
     return schema
 
 
@@ -219,7 +222,7 @@ def _text(data: JsonValue, source: Source, at: str) -> Nodes:
 
 
 def _components(data: JsonValue, source: Source, at: str) -> Nodes:
-    """A modal is a card of its own."""
+    """Return the nodes of components; a modal becomes a container with the form `card`."""
     if not isinstance(data, dict) or not _is_modal(data) or kind_of(data) is not None:
         return read_components(data, source, at)
     nodes = read_components(data["components"], source, f"{at}/components")
@@ -236,7 +239,7 @@ def _forwards(data: JsonValue, source: Source, original: str, at: str, depth: in
 
 
 def _forward(native: JsonValue, source: Source, original: str, at: str, depth: int) -> Node:
-    """Quoted in a panel, below the words that Discord has for it."""
+    """Return a forwarded message as a panel, below Discord's label "Forwarded"."""
     message = native.get("message") if isinstance(native, dict) else None
     if not isinstance(message, dict) or depth >= DEEPEST:
         return unknown(native, schemas.FORWARDS, at)
@@ -257,7 +260,7 @@ def _forward(native: JsonValue, source: Source, original: str, at: str, depth: i
 
 
 def _original(message: Json) -> str:
-    """Where the forwarded message stands."""
+    """Return the link to the forwarded message, or an empty text."""
     reference = message.get("message_reference")
     if not isinstance(reference, dict) or kind_of(reference) != _FORWARD:
         return ""

@@ -36,7 +36,7 @@ from connectors.discord.cards.read_unknown import unknown, words_as_nodes
 from connectors.discord.cards.read_words import read_text
 from connectors.discord.cards.schemas import COMPONENTS
 
-# What stands under these keys when a component is as Discord says.
+# The documented types of a component's fields.
 _SHAPES: dict[str, type] = {
     "components": list, "items": list, "options": list, "default_values": list, "content": str,
     "label": str, "placeholder": str, "custom_id": str, "url": str, "description": str,
@@ -54,7 +54,7 @@ _LARGE = 2  # the spacing of a separator
 
 
 def read_components(data: JsonValue, source: Source, at: str, depth: int = 0) -> Nodes:
-    """A list of components, or one."""
+    """Return the nodes of a component or of a list of components; never raises."""
     if depth >= DEEPEST:
         return tuple(_flat(data, source, at))
     if not isinstance(data, list):
@@ -94,7 +94,7 @@ def _has_documented_shape(native: Json) -> bool:
 
 
 def _leaf(native: Json, source: Source, at: str) -> Nodes | None:
-    """A component that holds no others; None for what is none of these."""
+    """Return the nodes of a component without children; None for any other."""
     match kind := kind_of(native):
         case schemas.TEXT_DISPLAY:
             return read_text(text(native, "content"), source, f"{at}/content")
@@ -117,7 +117,7 @@ def _leaf(native: Json, source: Source, at: str) -> Nodes | None:
 
 
 def _unknown_component(native: Json, source: Source, at: str, depth: int) -> Node:
-    """What nobody knows, with what it holds."""
+    """Return an unknown component with the nodes of its children as fallback."""
     children = [(key, native[key]) for key in _CHILD_KEYS if native.get(key)]
     if not children:
         return unknown(native, COMPONENTS, at)
@@ -129,7 +129,7 @@ def _unknown_component(native: Json, source: Source, at: str, depth: int) -> Nod
     return unknown(native, COMPONENTS, at, tuple(node for group in node_groups for node in group))
 
 
-# --- components that hold others ------------------------------------------------------------
+# --- components with children ---------------------------------------------------------------
 
 
 def _child_nodes(native: Json, source: Source, at: str, depth: int) -> Nodes:
@@ -138,7 +138,7 @@ def _child_nodes(native: Json, source: Source, at: str, depth: int) -> Nodes:
 
 
 def _row(native: Json, source: Source, at: str, depth: int) -> Nodes:
-    """Runs of actions; whatever else stands in the row stands between them."""
+    """Return the row's actions, grouped; other nodes stand between the groups."""
     nodes: list[Node] = []
     actions: list[Button | Input] = []
     for node in _child_nodes(native, source, at, depth):
@@ -191,7 +191,7 @@ def _label(native: Json, source: Source, at: str, depth: int) -> Nodes:
 
 
 def _flat(data: JsonValue, source: Source, at: str) -> Iterator[Node]:
-    """What lies within, one after the other, without what is around it."""
+    """Yield the leaves below a component in order, without their containers."""
     stack = [(data, at)]
     while stack:
         native, path = stack.pop()

@@ -1,4 +1,4 @@
-"""Embeds -> panels: what is around them, their text, fields and pictures. Pure; total."""
+"""Embeds -> panels with their text, fields, pictures and credits. Pure; total."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from connectors.discord.cards.schemas import EMBEDS
 
 ReadComponents = Callable[[JsonValue, Source, str, int], Nodes]
 
-# What Discord says each part of an embed is; anything else in its place is kept as it came.
+# The documented type of each part of an embed; a part of another type becomes a `Native` node.
 _SHAPES: dict[str, type | tuple[type, ...]] = {
     "title": str, "description": str, "url": str, "timestamp": str, "color": int, "fields": list,
     "author": dict, "footer": dict, "image": dict, "thumbnail": dict, "video": dict,
@@ -51,7 +51,7 @@ _PICTURE_ONLY = frozenset(("type", "url", "image", "color"))
 
 
 def read_embeds(data: JsonValue, source: Source, at: str, read: ReadComponents) -> Nodes:
-    """Embeds with one URL that hold nothing but pictures are the gallery of the first."""
+    """Return the panels of embeds; picture-only embeds with one URL join the first as a gallery."""
     if not isinstance(data, list):
         return (*_provider(data, at), _embed(data, source, at, read, ()))
     nodes: list[Node] = []
@@ -72,7 +72,7 @@ def read_embeds(data: JsonValue, source: Source, at: str, read: ReadComponents) 
 
 
 def _more_pictures(data: list[JsonValue], index: int) -> list[tuple[int, Json]]:
-    """The embeds behind this one that clients show within it (as a gallery)."""
+    """Return the following embeds that clients show within this one, as a gallery."""
     first = data[index]
     url = first.get("url") if isinstance(first, dict) and "image" in first else None
     more: list[tuple[int, Json]] = []
@@ -118,7 +118,7 @@ def _embed(
 
 
 def _provider(native: JsonValue, at: str) -> Iterator[Node]:
-    """The site that a preview is from, above the box whose author has a name of its own."""
+    """Yield the preview's site above the panel, if the embed also has an author."""
     if not isinstance(native, dict) or not mapping(native, "author"):
         return
     provider, provider_at = mapping(native, "provider"), f"{at}/provider"
@@ -144,18 +144,18 @@ def _nodes(
 
 
 def _wrong_types(native: Json, at: str) -> Iterator[Node]:
-    """Parts of another kind than Discord says."""
+    """Yield the parts whose type differs from Discord's documentation."""
     for key, value in native.items():
         shape = _SHAPES.get(key)
         if shape is not None and value is not None and not isinstance(value, shape):
             yield unknown(value, EMBEDS, pointer(at, key))
 
 
-# --- around ---------------------------------------------------------------------------------
+# --- credits --------------------------------------------------------------------------------
 
 
 def _author(native: Json, at: str) -> Credit | None:
-    """The author; where there is none, the site that a preview is from."""
+    """Return the author, or else the site of the preview."""
     author = mapping(native, "author")
     key = "author" if author else "provider"
     credit = author or mapping(native, "provider")
@@ -222,7 +222,7 @@ def _asset(native: Json, source: Source) -> Asset:
 
 
 def _large(native: Json, source: Source, at: str, more: tuple[Image, ...]) -> Iterator[Node]:
-    """The film, else the large picture; previews of bare films and pictures are their link."""
+    """Yield the video, else the large picture; previews of bare media link to their source."""
     kind, url = text(native, "type"), text(native, "url")
     thumbnail, video = mapping(native, "thumbnail"), mapping(native, "video")
     is_large_preview = text(thumbnail, "url") and kind in ("image", "gifv", "video")
@@ -242,7 +242,7 @@ def _large(native: Json, source: Source, at: str, more: tuple[Image, ...]) -> It
 
 
 def _poll_result(fields: Sequence[JsonValue], at: str) -> Iterator[Node]:
-    """Discord tells it in fields that nobody sees as such (docs: resources/message)."""
+    """Yield a poll's result, which Discord puts into hidden fields (docs: resources/message)."""
     values_by_name = {
         text(field, "name"): text(field, "value") for field in fields if isinstance(field, dict)
     }

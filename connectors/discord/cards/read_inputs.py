@@ -42,7 +42,7 @@ ROLE = "&"  # before the ids of roles among mentionables, as in Discord's own me
 
 
 def read_action(native: Json, kind: int, at: str) -> Button | Input | None:
-    """None for what is no action, or not as Discord has it."""
+    """Return the action; None for other components and for undocumented shapes."""
     match kind:
         case schemas.BUTTON:
             return _button(native, at)
@@ -85,7 +85,7 @@ def _button(native: Json, at: str) -> Button | None:
 
 
 def _premium(native: Json, at: str) -> Button:
-    """Discord shows the price and a sign of its shop: it has no words of its own."""
+    """Return a premium button; Discord itself shows its price, so it has no label."""
     return Button(
         read_plain(text(native, "label")) or (Text("Premium"),),
         value={"sku_id": text(native, "sku_id")},
@@ -97,7 +97,7 @@ def _premium(native: Json, at: str) -> Button:
 
 
 def read_emoji(native: Json) -> tuple[str, Line]:
-    """A Unicode emoji, or a custom one as the first thing that a label says."""
+    """Return a Unicode emoji, or a custom emoji as the beginning of a label."""
     name, custom = text(native, "name"), text(native, "id")
     if not custom.isascii() or not custom.isdigit():
         number = native.get("id")
@@ -144,7 +144,7 @@ def _choice(native: Json, kind: int, at: str) -> Choice | None:
 
 
 def _required(native: Json, kind: int) -> bool:
-    """What must be filled in; menus in messages say nothing of it."""
+    """Return whether the input is required; menus in messages have no such field."""
     if kind == schemas.STRING_SELECT or kind in _PICKER_KINDS:
         return native.get("required") is True
     return native.get("required", True) is not False
@@ -165,7 +165,7 @@ def _option(native: JsonValue, at: str) -> Option | None:
 
 
 def _chosen(native: Json, options: Sequence[JsonValue]) -> tuple[str, ...]:
-    """What is chosen beforehand, or (in what somebody sent) was chosen."""
+    """Return the default values, or in a submission the chosen values."""
     if isinstance(value := native.get("value"), str):
         return (value,)
     if values := tuple(item for item in items(native, "values") if isinstance(item, str)):
@@ -238,6 +238,6 @@ def _checkbox(native: Json, at: str) -> Toggle:
 
 
 def labelled(node: Input, native: Json) -> Input:
-    """The input with what its label component says of it."""
+    """Return the input with the label and description of its label component."""
     label, hint = read_plain(text(native, "label")), read_plain(text(native, "description"))
     return replace(node, label=label or node.label, hint=hint) if label or hint else node

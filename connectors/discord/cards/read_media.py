@@ -35,7 +35,7 @@ _GIFS = "https://media.discordapp.net"
 
 
 def read_attachments(data: JsonValue, at: str) -> Nodes:
-    """In order; neighbouring pictures and films stand side by side, as Discord shows them."""
+    """Return the attachments in order; adjacent pictures and films form a gallery."""
     attachments = data if isinstance(data, list) else [data]
     nodes: list[Node] = []
     side_by_side: list[Image | Player] = []
@@ -60,7 +60,7 @@ def _attachment(native: JsonValue, at: str) -> Node:
     url = text(native, "url")
     asset = Asset(
         url=url,
-        file_id="" if url else f"{ATTACHMENT}{name}",  # a file that goes with this very message
+        file_id="" if url else f"{ATTACHMENT}{name}",  # a file uploaded with this message
         media_type=text(native, "content_type"),
         name=name,
         alt=text(native, "description"),
@@ -89,7 +89,7 @@ def _seconds(value: JsonValue) -> float | None:
 
 
 def media_kind(asset: Asset) -> str:
-    """By its type, else by how its name ends."""
+    """Return image, video, audio or another kind, from the media type or else the file's ending."""
     kind = asset.media_type.partition("/")[0]
     if kind in ("image", "video", "audio") or asset.media_type:
         return kind
@@ -106,7 +106,7 @@ def read_stickers(data: JsonValue, at: str) -> Nodes:
 
 
 def _sticker(native: JsonValue, at: str) -> Node:
-    """Lottie is a drawing that no picture shows; its name says what it is."""
+    """Return the sticker's picture; a Lottie animation has none and becomes its name."""
     kind = native.get("format_type") if isinstance(native, dict) else None
     if not isinstance(native, dict) or kind not in (_PNG, _APNG, _GIF):
         return unknown(native, STICKERS, at)
@@ -128,7 +128,7 @@ def _sticker(native: JsonValue, at: str) -> Node:
 
 
 def read_unfurled(native: Json, source: Source) -> Asset:
-    """A media item; `attachment://name` is looked up among the message's files."""
+    """Return the asset of a media item; `attachment://name` refers to the message's files."""
     url = text(native, "url")
     name = url.removeprefix(ATTACHMENT) if url.startswith(ATTACHMENT) else ""
     if name:
@@ -155,7 +155,7 @@ def _uploaded(name: str, url: str, file: Json | None) -> Asset:
 
 
 def described(asset: Asset, native: Json) -> Asset:
-    """The asset with what the component around it says of it."""
+    """Return the asset with the description and spoiler flag of its component."""
     return with_alt(asset, text(native, "description"), spoiler=flagged(native, "spoiler"))
 
 
@@ -171,7 +171,7 @@ def read_thumbnail(native: Json, source: Source, at: str) -> Image | Native:
 
 
 def read_gallery(native: Json, source: Source, at: str) -> Node:
-    """One picture stands for itself."""
+    """Return the gallery, or its only picture."""
     native_items = native.get("items")
     gallery_items = native_items if isinstance(native_items, list) else []
     nodes_or_none = [

@@ -46,8 +46,10 @@ def read_poll(native: JsonValue, at: str) -> Poll | Native:
 
 
 def _votes(native: Json) -> dict[int, int] | None:
-    """Votes by the answers' ids; None where Discord does not tell them. Answers without votes are
-    not listed."""
+    """Return the votes by answer id; None if Discord does not send them.
+
+    Discord leaves out answers without votes.
+    """
     results = mapping(native, "results")
     if not isinstance(results.get("answer_counts"), list):
         return None

@@ -1,4 +1,4 @@
-"""Where a Discord message has a value of another kind than Discord says. Pure; total.
+"""The values of a Discord message whose type differs from the documentation. Pure; total.
 
 Source: Discord docs, resources/message, components/reference, resources/poll (2026-08).
 """
@@ -16,7 +16,7 @@ from connectors.discord.cards.read import open_envelopes, payloads
 
 
 def wrong_shapes(native: JsonValue) -> tuple[Loss, ...]:
-    """Of what is shown of a message, a modal or a bare payload."""
+    """Return a Loss for each such value in the visible parts of a message, modal or payload."""
     try:
         visible = payloads(native)
     except CodecError:

@@ -1,4 +1,4 @@
-"""What readers know besides the JSON itself, and safe looks into any JSON. Pure; total."""
+"""The names and files that readers need besides a payload, and safe access to JSON. Pure; total."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from connectors.discord.text import Names
 Json = dict[str, JsonValue]
 
 ATTACHMENT = "attachment://"
-DEEPEST = 16  # components and forwards within one another; what lies deeper is read flat
+DEEPEST = 16  # nesting of components and forwards; deeper ones are read flat
 _NOTHING: Json = {}
 _LAST = 253_402_300_799  # the last second of the year 9999
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What the ids in the texts are called, and the message's files by name."""
+    """The names of ids in the texts, and the message's files by name."""
 
     names: Names
     files: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 
 def source_of(workspace: str) -> Source:
-    """For payloads without their message: ids are called what they are."""
+    """Return the source of a payload without its message: mentions show ids."""
     return _bare_source(workspace)
 
 
@@ -39,7 +39,7 @@ def _bare_source(workspace: str) -> Source:
 
 
 def source_of_message(native: Json, workspace: str) -> Source:
-    """People, roles and channels as the message names them; its files."""
+    """Return the names of users and channels in the message, and its files."""
     people = {item: name for item, name in map(_person, objects(native, "mentions")) if item}
     others = {text(item, "id"): text(item, "name") for item in objects(native, "mention_channels")}
     files = {text(item, "filename"): item for item in objects(native, "attachments")}
@@ -55,7 +55,7 @@ def _person(user: Json) -> tuple[str, str]:
     return text(user, "id"), nick or text(user, "global_name") or text(user, "username")
 
 
-# --- safe looks -----------------------------------------------------------------------------
+# --- safe access ----------------------------------------------------------------------------
 
 
 def text(value: Json, key: str) -> str:
@@ -78,13 +78,13 @@ def objects(value: Json, key: str) -> list[Json]:
 
 
 def whole(value: Json, key: str) -> int | None:
-    """A whole number; what counts something is never true or false."""
+    """Return an integer field; None for other types and for booleans."""
     number = value.get(key)
     return number if isinstance(number, int) and not isinstance(number, bool) else None
 
 
 def count(value: Json, key: str) -> int | None:
-    """A whole number that is not negative."""
+    """Return an integer field that is not negative."""
     number = whole(value, key)
     return number if number is not None and number >= 0 else None
 
@@ -102,7 +102,7 @@ def has_flag(value: Json, flag: int) -> bool:
 
 
 def moment(value: Json, key: str) -> int | None:
-    """Unix seconds of an ISO 8601 time; None for what is none."""
+    """Return the Unix seconds of an ISO 8601 time; None for any other text."""
     stamp = text(value, key)
     if not stamp:
         return None

@@ -1,4 +1,4 @@
-"""What is not what Discord says it is -> `Native` with the words that it holds. Pure; total."""
+"""JSON of an undocumented shape -> `Native` with the words in it. Pure; total."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _IGNORED_KEYS = frozenset((
 
 
 def unknown(value: JsonValue, schema_id: str, at: str, fallback: Nodes | None = None) -> Native:
-    """As the platform has it; `said` says the same, else the words in it do."""
+    """Return the value as a `Native` node; without `fallback` its words are the fallback."""
     return Native(
         schema_id, value, words_as_nodes(value, at) if fallback is None else fallback, at=at
     )
 
 
 def words_as_nodes(value: JsonValue, at: str) -> Nodes:
-    """The words stand where the first of them stood."""
+    """Return the words in the value as one prose node at the place of the first one."""
     lines = [(line, place) for string, place in _visible_strings(value) if (line := words(string))]
     blocks = tuple(Paragraph(line) for line, _ in lines)
     return (Prose(blocks, at=pointer(at, *_steps(lines[0][1]))),) if lines else ()
@@ -40,8 +40,7 @@ _Place = tuple[Any, str | int]  # the place around it (None at the top), and the
 
 
 def _visible_strings(value: JsonValue) -> Iterator[tuple[str, _Place | None]]:
-    """The strings that people are meant to read, in order, with their places; a bare string is
-    one."""
+    """Yield the strings that people read, in order, with their places; a bare string counts."""
     stack: list[tuple[JsonValue, _Place | None, bool]] = [(value, None, isinstance(value, str))]
     while stack:
         item, place, visible = stack.pop()
@@ -64,7 +63,7 @@ def _visible_strings(value: JsonValue) -> Iterator[tuple[str, _Place | None]]:
 
 
 def _steps(place: _Place | None) -> list[str | int]:
-    """The way to a place; made for few of them, because ways can be long."""
+    """Return the steps to a place; built for few places, because paths can be long."""
     steps: list[str | int] = []
     while place is not None:
         place, step = place

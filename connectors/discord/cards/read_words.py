@@ -15,13 +15,13 @@ from connectors.discord.text import discord_to_text
 
 Line = tuple[Inline, ...]
 
-# Text that means itself in every reading: no sign in it begins any markup.
+# Text without any sign that could begin markup: it reads as itself.
 _PLAIN = re.compile(r"[^\W\d_](?:[^\W_]|[ ,.;:?!'\"()%+=&$€-])*(?<! )")
-BLANK = "\u200b"  # stands where Discord wants a text and its author none
+BLANK = "\u200b"  # fills a field where Discord requires a text and the author has none
 
 
 def read_text(native: str, source: Source, at: str) -> tuple[Node, ...]:
-    """Prose, and small print as contexts, in order."""
+    """Return prose nodes, and small print as context nodes, in order."""
     document = read_document(native, source)
     if "-# " not in native:
         return (Prose(document, at=at),) if document else ()
@@ -36,7 +36,7 @@ def _is_small(block: Block) -> bool:
 
 
 def _large(blocks: Iterable[Block], at: str) -> Prose:
-    """The paragraphs without their size: that they are small, the node around them says."""
+    """Return the paragraphs at normal size: the context node around them makes them small."""
     paragraphs = (Paragraph(block.children) for block in blocks if isinstance(block, Paragraph))
     return Prose(tuple(paragraphs), at=at)
 
@@ -48,7 +48,7 @@ def read_document(native: str, source: Source) -> Document:
 
 
 def read_line(native: str, source: Source) -> Line:
-    """A text that Discord shows in one line, with the styles that it may have."""
+    """Return a one-line text with its styles."""
     if not native or native == BLANK:
         return ()
     document = read_document(native, source)
@@ -56,14 +56,14 @@ def read_line(native: str, source: Source) -> Line:
         case (Paragraph(children),):
             return children
         case (_,) if "\n" not in native:
-            # A title is no list and no heading, whatever it begins with.
+            # A title never is a list or a heading, whatever it begins with.
             return words(native)
         case _:
             return blocks_as_line(document)
 
 
 def read_plain(native: str) -> Line:
-    """A text without any markup, such as a label."""
+    """Return a text without markup, such as a label."""
     if "\n" in native or "\r" in native:
         return words(native)
     return (Text(native),) if native and native != BLANK else ()

@@ -1,4 +1,4 @@
-"""The names of Discord's rich payloads, its numbers for kinds of components. Data only."""
+"""Schema ids of Discord's rich payloads, and its component types. Data only."""
 
 from __future__ import annotations
 
@@ -39,5 +39,5 @@ CHECKBOX: Final = 23
 LINK_STYLE: Final = 5
 PREMIUM_STYLE: Final = 6
 
-COMPONENTS_V2: Final = 1 << 15  # the message's flag: only components, of the newer kinds, too
-SPOILER: Final = 1 << 3  # the attachment's flag
+COMPONENTS_V2: Final = 1 << 15  # flag of a message: it has components only, V2 types included
+SPOILER: Final = 1 << 3  # flag of an attachment

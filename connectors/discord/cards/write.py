@@ -1,5 +1,5 @@
-"""A card -> the messages that say it on Discord, as a person would: prose as content, panels as
-embeds, everything richer as components. Pure; deterministic.
+"""A card -> Discord messages: prose as content, panels as embeds, richer nodes as components. Pure;
+deterministic.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MAX_DEPTH = 8
 
 
 def write_card(card: Card, rendering: Rendering) -> Written:
-    """Messages in order, and all that they could not show."""
+    """Return the messages of a card in order, and the losses."""
     nodes = _ungrouped(card.nodes, 0)
     shape = _shape_of(nodes)
     if shape is not None:
@@ -35,15 +35,17 @@ def write_card(card: Card, rendering: Rendering) -> Written:
 
 
 def write_components(card: Card, rendering: Rendering) -> Written:
-    """The card as components whatever it holds: a message that has them keeps them when it is
-    edited."""
+    """Return the card as components only.
+
+    A message with V2 components cannot be edited into one without (docs: components/reference).
+    """
     w = Writing(card, rendering, WRITERS)
     w.write(card.nodes)
     return Written(pack(w.pieces), tuple(w.losses))
 
 
 def _ungrouped(nodes: Nodes, depth: int) -> Nodes:
-    """Groups that say nothing themselves are what they hold."""
+    """Return the nodes with plain groups replaced by their children."""
     if depth >= _MAX_DEPTH or not any(isinstance(node, Container) for node in nodes):
         return nodes
     ungrouped: list[Node] = []
@@ -68,8 +70,11 @@ class _Shape:
 
 
 def _shape_of(nodes: Nodes) -> _Shape | None:
-    """None for a card of another shape. Buttons below panels, or at the end of the last one, keep
-    these embeds; without panels they stand among components."""
+    """Return the parts of a card that a message of content and embeds can hold, else None.
+
+    Buttons below panels, or at the end of the last one, stand below the embeds; buttons without
+    panels need components.
+    """
     prose: list[Prose | Context] = []
     panels: list[Container] = []
     actions: list[Actions] = []
@@ -92,7 +97,7 @@ def _shape_of(nodes: Nodes) -> _Shape | None:
 
 
 def _without_actions(panel: Container) -> tuple[Container, list[Actions]]:
-    """The panel, and the rows at its end: these stand below the embed."""
+    """Return the panel and the action rows at its end, which stand below the embed."""
     nodes, rows = list(panel.nodes), list[Actions]()
     while len(nodes) > 1 and isinstance(last := nodes[-1], Actions):
         rows.insert(0, last)
@@ -101,7 +106,7 @@ def _without_actions(panel: Container) -> tuple[Container, list[Actions]]:
 
 
 def _write_embeds_message(w: Writing, shape: _Shape) -> tuple[NativeMessage, ...] | None:
-    """None where something has no place in such a message."""
+    """Return messages of content, embeds and rows; None if a part has no place in them."""
     if not all(is_embeddable(w, panel) for panel in shape.panels):
         return None
     text = join_prose(w, shape.prose)
@@ -119,7 +124,7 @@ def _write_embeds_message(w: Writing, shape: _Shape) -> tuple[NativeMessage, ...
 def _messages(
     texts: Sequence[str], embeds: Sequence[Embed], rows: Sequence[Json]
 ) -> Iterable[NativeMessage]:
-    """The last text stands above the first embeds, the rows below the last."""
+    """Yield the messages: the last text above the first embeds, the rows below the last."""
     groups = _groups(embeds)
     above = texts[-1:] if groups else ()
     for text in texts[: len(texts) - len(above)]:
@@ -135,7 +140,8 @@ def _messages(
 
 
 def _without_previews(text: str, embeds: Iterable[Embed]) -> str:
-    """A link whose preview stands below gets none from Discord: in angle brackets it makes none."""
+    """Return the text with links to the embeds' URLs in angle brackets, so that Discord adds no
+    second preview."""
     for embed in embeds:
         url = embed.body.get("url")
         if isinstance(url, str) and url in text:
@@ -147,6 +153,6 @@ def _without_previews(text: str, embeds: Iterable[Embed]) -> str:
 
 
 def _groups(embeds: Sequence[Embed]) -> list[list[Embed]]:
-    """Runs that one message can hold."""
+    """Return groups of embeds that one message can hold each."""
     room = (limits.EMBEDS, limits.EMBED_TOTAL, limits.FILES)
     return [*runs_within(embeds, room, lambda embed: (1, embed.text, len(embed.files)))]

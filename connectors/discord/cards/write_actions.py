@@ -1,5 +1,5 @@
-"""Buttons, menus and inputs that stand together -> rows of components; inputs that cannot stand in
-a message are a form behind a button.
+"""Groups of buttons, menus and inputs -> rows of components; inputs that messages cannot show
+become a form behind a button.
 """
 
 from __future__ import annotations
@@ -44,13 +44,15 @@ from connectors.discord.cards.write_text import bold, joined, lines_of, plain, s
 Line = tuple[Inline, ...]
 
 FILL_IN = "Fill in"
-_MAX_OPTIONS = 10  # of a menu in a form that the small print above its button lists
-_MAX_IN_LINE = 200  # characters of a text in a form that the small print repeats
+_MAX_OPTIONS = 10  # of a menu in a form; the small print above its button lists up to this many
+_MAX_IN_LINE = 200  # characters of a form's text; the small print repeats shorter ones
 
 
 def write_actions(w: Writing, items: Iterable[Button | Input]) -> None:
-    """Buttons in rows of five, each menu in its own; inputs that stand together are one form. The
-    small print of a form stands between the buttons before it and its own."""
+    """Write buttons in rows of five, each menu in a row, and adjacent inputs as one form.
+
+    The small print of a form stands between the buttons before it and its own button.
+    """
     row = Row(w)
     inputs: list[Input] = []
     row_has_buttons = False
@@ -84,7 +86,7 @@ def write_actions(w: Writing, items: Iterable[Button | Input]) -> None:
 
 
 def _write_revealed(w: Writing, node: Button) -> None:
-    """What a press would show is shown: below its label, or where it stands anyway."""
+    """Write the nodes that a press would reveal: below its label, or in their own place."""
     lose_details(w, node)
     label = plain(node.label)
     sign: Line = (Text(f"{node.emoji} "),) if node.emoji else ()
@@ -105,9 +107,10 @@ def _write_revealed(w: Writing, node: Button) -> None:
 
 
 def _write_form_button(w: Writing, inputs: Sequence[Input], row: Row) -> None:
-    """What is asked, and filled in already, in small print; the button that sends the inputs opens
-    the form. Inputs that no button sends have a button of their own, which is called as they
-    are."""
+    """Write the inputs and their values in small print; their submit button opens the form.
+
+    Inputs without a submit button get a button of their own, labelled with their names.
+    """
     if not w.token(inputs[0].at):
         row.end()
         for node in inputs:
@@ -146,8 +149,10 @@ def _lose_input(w: Writing, node: Input) -> None:
 
 
 def _input_line(w: Writing, node: Input, *, named: bool = False) -> Line:
-    """`label: what is filled in (what stands in the empty field) · hint`; without the label where a
-    button is `named` by it. What nothing names is called by its kind."""
+    """Return `label: value (placeholder) · hint`, without the label if it is the button's.
+
+    `named`: the button has the input's name. An input without any name is called by its kind.
+    """
     label = () if named else node.label
     value = _value_beside_name(node) if named else value_line(node)
     placeholder = plain((Text(node.placeholder),))
@@ -167,18 +172,20 @@ def _input_line(w: Writing, node: Input, *, named: bool = False) -> Line:
 
 
 def _value_beside_name(node: Input) -> Line:
-    """What is filled in, beside a button that is called as the input is: a box by its title."""
+    """Return the value beside a button with the input's name; a checkbox is named by its title."""
     return () if isinstance(node, Toggle) and not node.label else value_line(node)
 
 
 def _has_more_than_name(node: Input) -> bool:
-    """Whether there is more to say of it than its name."""
+    """Return whether the input has a value, a hint or a placeholder besides its label."""
     return bool(value_line(node) or node.hint or (node.label and node.placeholder.strip()))
 
 
 def _button_name(inputs: Sequence[Input]) -> str:
-    """The names of the inputs, where a button has room for them and nothing else is to be said;
-    the name of a single one in any case."""
+    """Return the names of the inputs if they fit a button and no input has more than its name.
+
+    A single input always gives its name.
+    """
     if len(inputs) > 1 and any(map(_has_more_than_name, inputs)):
         return ""
     name = ", ".join(map(_name_on_button, inputs))
@@ -186,22 +193,21 @@ def _button_name(inputs: Sequence[Input]) -> str:
 
 
 def _name_on_button(node: Input) -> str:
-    """A text before the input is read there: the button does not repeat it."""
+    """Return the input's name for a button, which does not repeat the text before the input."""
     if isinstance(node, Toggle) and not node.label:
         return plain(value_line(node)) or input_name(node, {})
     return input_name(node, {})
 
 
 def _unlike_others(w: Writing, label: str) -> str:
-    """The label with a number, where another form or a button of this message is called the
-    same."""
+    """Return the label, numbered if another form or button of this message has the same."""
     number = w.labels.get(label, _card_inputs(w).labels[label]) + 1
     w.labels[label] = number
     return label if number == 1 else f"{label[: limits.LABEL - 8]} ({number})"
 
 
 def _card_inputs(w: Writing) -> CardInputs:
-    """What the whole card asks; looked for once."""
+    """Return the inputs of the whole card, computed once."""
     if w.card_inputs is None:
         forms = forms_of(w.card)
         sent: set[int] = set()
@@ -237,8 +243,11 @@ def _card_inputs(w: Writing) -> CardInputs:
 
 @dataclass(slots=True)
 class _Form:
-    """What a button reveals, as a form has it: by `id(input)` the texts that are labels there, the
-    other texts, the inputs, both in order, the buttons that send them, and what no form holds."""
+    """The nodes that a button reveals, as parts of a form.
+
+    `names`: by `id(input)`, the texts that label inputs; `texts`: the other texts; `nodes`: texts
+    and inputs in order; `others`: nodes that no form holds.
+    """
 
     names: Mapping[int, Prose]
 
@@ -250,17 +259,17 @@ class _Form:
 
 
 def texts_of_form(button: Button) -> Nodes:
-    """The texts in what a button reveals that stand in the form, above its inputs."""
+    """Return the revealed texts that stand in the form, above its inputs."""
     return tuple(_parse_form(button).texts)
 
 
 def has_several_submits(button: Button) -> bool:
-    """Whether what the button reveals has several buttons that send its inputs."""
+    """Return whether the revealed nodes have several submit buttons."""
     return sum(button.does == "submit" for button in _parse_form(button).buttons) > 1
 
 
 def _form_in(w: Writing, node: Button) -> _Form | None:
-    """None for what asks nothing or sends nothing: it is shown as it is."""
+    """Return the form that a button reveals; None without inputs or without a live submit."""
     form = _parse_form(node)
     is_submitted = any(button.does == "submit" and w.token(button.at) for button in form.buttons)
     return form if is_submitted and form.inputs else None
@@ -295,7 +304,7 @@ def _is_all_text(node: Node) -> bool:
 
 
 def _is_bare(node: Node) -> bool:
-    """Whether it says nothing itself, and is no more than the nodes that it holds."""
+    """Return whether the node has no content besides its children."""
     if isinstance(node, Container):
         return node == Container(
             node.nodes, form=node.form, style=node.style, color=node.color, id=node.id
@@ -306,9 +315,11 @@ def _is_bare(node: Node) -> bool:
 
 
 def _write_revealed_form(w: Writing, node: Button, form: _Form, row: Row) -> None:
-    """A button that opens the form, called as the one that would have revealed it. One line of
-    small print above the row says what the form asks. Where several buttons send the inputs, each
-    opens it."""
+    """Write a button that opens the form, labelled like the one that would reveal it.
+
+    A line of small print above the row lists the form's texts and inputs. With several submit
+    buttons, each opens the form.
+    """
     submits = [button for button in form.buttons if button.does == "submit"]
     for text in form.texts:
         if not _fits_in_line(text):
@@ -337,8 +348,10 @@ def _write_revealed_form(w: Writing, node: Button, form: _Form, row: Row) -> Non
 
 
 def _form_line(w: Writing, node: Button, form: _Form, submits: Sequence[Button]) -> Line:
-    """`button: texts · inputs with their options → the button that sends them`; the last part only
-    where no button of the row says it."""
+    """Return `button: texts · inputs with options → submit button`.
+
+    The last part is left out if a button of the row shows it.
+    """
     parts: list[Line] = []
     for item in form.nodes:
         if isinstance(item, Input):
@@ -356,7 +369,7 @@ def _form_line(w: Writing, node: Button, form: _Form, submits: Sequence[Button])
 
 
 def _revealed_input(w: Writing, node: Input, name: Prose | None) -> Line:
-    """What is asked, with all options of a short menu; a text that names it is its label."""
+    """Return a revealed input with all options of a short menu; `name` replaces its label."""
     if name is not None:
         node = replace(node, label=blocks_as_line(name.text))
     if not isinstance(node, Choice) or not 0 < len(node.options) <= _MAX_OPTIONS:
@@ -371,7 +384,7 @@ def _revealed_input(w: Writing, node: Input, name: Prose | None) -> Line:
 
 
 def _options_line(node: Choice) -> Line:
-    """`☑ one / another`: what is chosen already has a tick."""
+    """Return the options as `☑ first / second`; chosen options have a tick."""
     inlines: list[Inline] = []
     for option in node.options:
         sign = f"{'☑ ' * (option.value in node.values)}{option.emoji and f'{option.emoji} '}"
@@ -381,7 +394,7 @@ def _options_line(node: Choice) -> Line:
 
 
 def _fits_in_line(node: Node) -> bool:
-    """Whether it is short enough for the small print: anything longer stands in the form alone."""
+    """Return whether a text fits the small print; longer ones are in the form only."""
     return len(plain(_text_line(node))) <= _MAX_IN_LINE
 
 
@@ -399,7 +412,7 @@ def _text_line(node: Node) -> Line:
 
 
 def _as_opener(node: Button, submit: Button, label: str) -> Button:
-    """The button that sends the form, with the face of the one that would have revealed it."""
+    """Return the submit button with the look of the button that would reveal it."""
     style = submit.style if node.style == "default" else node.style
     return replace(
         submit, label=(Text(label),), style=style, emoji=node.emoji or submit.emoji,
@@ -417,7 +430,7 @@ def _write_other_button(w: Writing, node: Button, row: Row) -> None:
 
 
 def _words_of(w: Writing, node: Node) -> str:
-    """What a text says, for the reader of a Loss."""
+    """Return the words of a text, for a Loss."""
     apart = w.apart()
     apart.write((node,))
     return " ".join(content_of(piece) for piece in apart.pieces)

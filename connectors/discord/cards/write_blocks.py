@@ -1,5 +1,5 @@
-"""Blocks of text that Discord has no form for: tables as code or lists, links that no message has
-room for as their words. What changes is named.
+"""Blocks that Discord lacks: tables become code or lists, overlong links become their words. Each
+change is a Loss.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _MAX_DEPTH = 12
 
 
 def supported_blocks(w: Writing, document: Document, at: str) -> Document:
-    """Tables as code or lists; what changes is named."""
+    """Return the document with tables as code or lists; each change is a Loss."""
     for block in document:
         if not isinstance(block, (Paragraph, CodeBlock)) and not (
             isinstance(block, Heading) and block.level <= 3
@@ -71,7 +71,7 @@ def _supported(w: Writing, blocks: Iterable[Block], at: str, depth: int) -> Iter
 
 
 def table_blocks(w: Writing, table: Table, at: str) -> Document:
-    """A narrow table in a fixed-width font, a wide one as a list of its rows."""
+    """Return a narrow table as code, a wide one as a list of its rows."""
     cells = [cell for row in (table.header, *table.rows) for cell in row]
     code = None if _hides(cells) else table_as_code(table, limits.TABLE_WIDTH)
     size = f"table of {len(table.rows)} rows, {len(table.header)} columns"
@@ -84,14 +84,14 @@ def table_blocks(w: Writing, table: Table, at: str) -> Document:
 
 
 def _empty_columns(table: Table) -> Iterator[str]:
-    """A list of rows has no place for the names of columns that hold nothing."""
+    """Yield the names of empty columns, which a list of rows leaves out."""
     for index, name in enumerate(table.header):
         if name and table.rows and not any(row[index] for row in table.rows):
             yield plain_inlines(name)
 
 
 def _hides(cells: Sequence[Line]) -> bool:
-    """Whether a cell hides something: code would show it."""
+    """Return whether a cell has a spoiler, which code would show."""
     return any(isinstance(node, Spoiler) for cell in cells for node in _nodes(cell))
 
 
@@ -139,7 +139,7 @@ def _all_nodes(blocks: Iterable[Block]) -> Iterator[Inline]:
 
 
 def without_long_links(w: Writing, blocks: Iterable[Block], at: str) -> Document:
-    """Links that no message has room for are their words."""
+    """Return the blocks with overlong links replaced by their words."""
     return tuple(_block_without(w, block, at) for block in blocks)
 
 

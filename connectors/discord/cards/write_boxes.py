@@ -1,6 +1,6 @@
-"""Sections, columns, containers, carousels -> sections and containers of Discord's.
+"""Sections, columns, containers, carousels -> Discord's sections and containers.
 
-Its containers do not stand within one another, so nodes are written into the box that is around.
+Discord's containers cannot be nested, so nodes are written into the outermost box.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from connectors.discord.cards.write_text import lose_manner, say_line, say_small
 
 
 def write_section(w: Writing, node: Section) -> None:
-    """Texts with a button or a picture beside them; anything else stands below."""
+    """Write texts with a button or a picture beside them; any other accessory stands below."""
     first = len(w.pieces)
     if node.leading and not (isinstance(node.accessory, Image) and is_small(w, node.accessory)):
         w.lose(node.at, "stack_section", node.accessory.type, "above")
@@ -75,12 +75,12 @@ def _accessory(w: Writing, node: Node) -> Piece | None:
         lost, body = len(w.losses), button_body(w, node)
         if body is not None:
             return Piece(body, w.box)
-        del w.losses[lost:]  # said again where it stands below
+        del w.losses[lost:]  # recorded again when it is written below
     return None
 
 
 def _join_as_section(w: Writing, first: int, accessory: Piece) -> None:
-    """The pieces from `first` on as one section."""
+    """Replace the pieces from `first` on by one section."""
     texts = w.pieces[first:]
     bodies = [piece.body for piece in texts[: limits.SECTION_TEXTS]]
     if remaining := texts[limits.SECTION_TEXTS :]:
@@ -92,8 +92,10 @@ def _join_as_section(w: Writing, first: int, accessory: Piece) -> None:
 
 
 def write_columns(w: Writing, node: Columns) -> None:
-    """Neighbouring short texts in one line, everything else one below the other; texts with a small
-    picture are a section."""
+    """Write adjacent short texts in one line, other columns one below the other.
+
+    Texts with a small picture become a section.
+    """
     if picture := _picture_column(node):
         write_section(w, Section(node.columns[0].nodes, picture, at=node.at))
         return
@@ -109,8 +111,8 @@ def write_columns(w: Writing, node: Columns) -> None:
 def _without_icons(
     w: Writing, columns: tuple[Column, ...]
 ) -> tuple[tuple[Column, ...], Image | None]:
-    """The columns that hold more than a decorative picture, and the first such picture, where texts
-    can have it beside them."""
+    """Return the columns without decorative pictures, and the first such picture if texts can have
+    it beside them."""
     icons = {
         column.at or str(number): column.nodes[0]
         for number, column in enumerate(columns)
@@ -134,7 +136,7 @@ def _without_icons(
 
 
 def _write_side_by_side(w: Writing, node: Columns, columns: tuple[Column, ...]) -> bool:
-    """Whether anything of it had to stand below what it stood beside."""
+    """Write the columns; returns whether some stand below others instead of beside them."""
     groups: list[list[Prose] | Column] = []
     texts = short_texts([column.nodes for column in columns])
     for column, text in zip(columns, texts, strict=True):
@@ -169,7 +171,7 @@ def _write_line(w: Writing, node: Columns, texts: list[Prose]) -> None:
 
 
 def _picture_column(node: Columns) -> Image | None:
-    """The small picture that is all of the second column of two."""
+    """Return the small picture that is the whole second of two columns."""
     if len(node.columns) != 2 or any(column.link for column in node.columns):
         return None
     match node.columns[1].nodes:
@@ -192,7 +194,7 @@ def write_container(w: Writing, node: Container) -> None:
 
 
 def _box_of(w: Writing, node: Container) -> Box | None:
-    """Discord's containers do not stand within one another; hidden ones stay hidden."""
+    """Return the box for a container: nested ones use the outer box unless they are spoilers."""
     color = color_of(node.style, node.color)
     outer = w.box
     if outer is None:
@@ -206,7 +208,10 @@ def _box_of(w: Writing, node: Container) -> Box | None:
 
 
 def open_container(w: Writing, node: Container) -> Nodes:
-    """What stands around its nodes as nodes; a thumbnail stands beside the first text."""
+    """Return a container's nodes with its head and foot as nodes.
+
+    A thumbnail stands beside the first text.
+    """
     head = head_of_container(node)
     if node.link and not node.title and (link := linked(w, (), node.link, node.at)):
         head = (*head, line_prose(link, node.at))
@@ -225,7 +230,7 @@ def open_container(w: Writing, node: Container) -> Nodes:
 
 
 def _is_bare_thumbnail(w: Writing, node: Container, head: Nodes) -> bool:
-    """Whether the thumbnail has no title to stand beside."""
+    """Return whether the head ends with the thumbnail, without a title beside it."""
     last = head[-1] if head else None
     return isinstance(last, Image) and last is node.thumbnail and is_small(w, last)
 

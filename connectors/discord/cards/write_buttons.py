@@ -1,4 +1,4 @@
-"""Buttons -> rows of five; what cannot be a button is a text or a link in its place."""
+"""Buttons -> rows of five; buttons that Discord cannot show become text or links."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STYLES = {"primary": 1, "default": 2, "good": 3, "danger": 4}
 
 
 class Row:
-    """Buttons that stand side by side, or the texts that stand for buttons."""
+    """Writes buttons side by side, and the texts that replace buttons."""
 
     def __init__(self, w: Writing) -> None:
         self._w = w
@@ -56,7 +56,7 @@ class Row:
 
 
 def button_body(w: Writing, node: Button) -> Json | None:
-    """The component; None for a button that can only be said in words."""
+    """Return the button component; None for a button that can only be written as text."""
     if node.does == "open":
         url = http_url(node.url, limits.BUTTON_URL)
         return _link_button(w, node, url) if url else None
@@ -74,7 +74,7 @@ def button_body(w: Writing, node: Button) -> Json | None:
 
 
 def _sku_of(node: Button) -> str:
-    """What a premium button sells; empty for all others."""
+    """Return the SKU id of a premium button; empty for all others."""
     if node.id or not isinstance(node.value, dict):
         return ""
     sku = node.value.get("sku_id")
@@ -87,7 +87,7 @@ def _link_button(w: Writing, node: Button, url: str) -> Json:
 
 
 def _with_face(w: Writing, node: Button, body: Json) -> Json:
-    """The button with what is seen of it; what is not is named."""
+    """Return the button with its label and emoji; the parts that Discord lacks are losses."""
     if node.icon is not None or node.hint or node.confirm is not None:
         lose_details(w, node)
     label, sign = plain(node.label), node.emoji.strip()
@@ -103,7 +103,7 @@ def _with_face(w: Writing, node: Button, body: Json) -> Json:
 
 
 def lose_details(w: Writing, node: Button) -> None:
-    """What Discord's buttons do not have."""
+    """Record the parts that Discord's buttons lack."""
     if node.icon is not None:
         w.lose(node.at, "button_icon", node.icon.alt or node.icon.url or "picture")
     if node.hint:
@@ -113,7 +113,7 @@ def lose_details(w: Writing, node: Button) -> None:
 
 
 def button_line(w: Writing, node: Button) -> Line:
-    """Its label in words, linked where it opens something."""
+    """Return the button as a line of text, linked if it opens a URL."""
     lose_details(w, node)
     label = node.label or (Text(node.hint or "…"),)
     sign: Line = (Text(f"{node.emoji} "),) if node.emoji else ()

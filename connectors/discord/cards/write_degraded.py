@@ -1,4 +1,4 @@
-"""Nodes that Discord has no component for -> texts that say the same, in order."""
+"""Nodes without a Discord component -> texts with the same content, in order."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def write_divider(w: Writing, node: Divider) -> None:
 
 
 def write_context(w: Writing, node: Context) -> None:
-    """One line of small print; what does not go into a line stands by itself."""
+    """Write a line of small print; items that do not fit a line are written separately."""
     pictures = tuple(item for item in node.items if isinstance(item, Image))
     if all(map(is_decorative, node.items)):
         for picture in pictures:
@@ -101,7 +101,7 @@ def write_context(w: Writing, node: Context) -> None:
 
 
 def _small_image(w: Writing, node: Image) -> Line:
-    """A picture among small print is its title, or nothing: Discord has none of that size."""
+    """Return a picture in small print as its title: Discord has no pictures of that size."""
     asset = node.asset
     words = asset.alt or asset.name or w.url_of(asset) or "picture"
     w.lose(node.at, "small_picture", words, "its title" if node.title else "")
@@ -109,7 +109,7 @@ def _small_image(w: Writing, node: Image) -> Line:
 
 
 def write_fields(w: Writing, node: Fields) -> None:
-    """`**label** value` lines."""
+    """Write fields as lines `**label** value`."""
     if sum(item.short for item in node.items) > 1:
         w.lose(node.at, "fields_as_prose", "fields side by side", "lines")
     lines = [_field(w, item) for item in node.items]
@@ -127,7 +127,7 @@ def _field(w: Writing, node: LabelledValue) -> str:
 
 
 def write_alert(w: Writing, node: Alert) -> None:
-    """A container in the colour of its level; within another a quote behind its sign."""
+    """Write a container in the colour of its level; inside a container, a quote with its sign."""
     if w.box is not None:
         w.lose(node.at, "alert_as_prose", node.level, "a quote")
         say(w, supported_markdown(w, alert_as_prose(node).text, node.at))
@@ -167,7 +167,7 @@ def write_tasks(w: Writing, node: Tasks) -> None:
 
 
 def _lines_joined(nodes: Nodes) -> Iterator[Node]:
-    """Neighbouring lines as one text."""
+    """Yield the nodes with adjacent lines joined into one text."""
     for is_line, group in groupby(nodes, _is_plain_line):
         if is_line:
             lines = [lines_of(line_node) for line_node in group if isinstance(line_node, Prose)]
@@ -185,7 +185,7 @@ def _is_plain_line(node: Node) -> bool:
             return False
 
 
-# Votes in a poll of Discord's own would be counted apart from those of the original.
+# A Discord poll would count its votes separately from the original's.
 write_poll = degraded(
     poll_as_nodes,
     lambda node: (

@@ -1,6 +1,6 @@
-"""Panels -> embeds, and what a message of content and embeds can hold. Pure.
+"""Panels -> embeds. Pure.
 
-A panel is an embed when everything in it has its place there; what is too long goes on in further
+A panel becomes an embed if all its nodes have a place in one; overlong text continues in further
 fields and embeds.
 """
 
@@ -47,7 +47,7 @@ _FIRST, _LAST = -62_135_596_800, 253_402_300_799  # Unix seconds of the years 1 
 
 @dataclass(slots=True)
 class Embed:
-    """An embed, how much text it has, and the files that it shows."""
+    """An embed, the length of its text, and the files that it shows."""
 
     body: Json = field(default_factory=dict[str, JsonValue])
     fields: list[JsonValue] = field(default_factory=list[JsonValue])
@@ -55,11 +55,11 @@ class Embed:
     files: tuple[Asset, ...] = ()
 
 
-# --- whether it can be one ------------------------------------------------------------------
+# --- conditions -----------------------------------------------------------------------------
 
 
 def is_embeddable(w: Writing, node: Container) -> bool:
-    """Text, then fields, then pictures; nothing that is hidden, folded or pressed."""
+    """Return whether the panel has text, then fields, then pictures, and nothing else."""
     if node.hero or node.subtitle or node.spoiler or node.hidden or node.collapsed is not None:
         return False
     if node.link and not (node.title and http_url(node.link, limits.MEDIA_URL)):
@@ -119,8 +119,10 @@ def _are_in_order(w: Writing, node: Container) -> bool:
 
 
 def _is_link(w: Writing, node: Container, film: Player) -> bool:
-    """Embeds play nothing: a film is a link in one, where its fields would not be side by side
-    among components."""
+    """Return whether a film may be a link in the embed: embeds do not play films.
+
+    Components play them, but show fields one below the other.
+    """
     if (film.poster and film.poster.alt) or w.travels(film.asset):
         return False
     if is_film(w, film) and not any(isinstance(node, Fields) for node in node.nodes):
@@ -129,14 +131,14 @@ def _is_link(w: Writing, node: Container, film: Player) -> bool:
 
 
 def _fits(w: Writing, line: Line, limit: int) -> bool:
-    """Whether it can be a title or a name: these are never cut, and no links there."""
+    """Return whether the line fits a title or name, which are not cut and have no links."""
     if _has_link(line):
         return False
     return len(plain(line)) <= limit // 2 or len(supported_line(w.apart(), line, "")) <= limit
 
 
 def _has_link(line: Line) -> bool:
-    """Discord shows no links in titles and names."""
+    """Return whether the line has a link, which titles and names do not show."""
     stack = list(line)
     while stack:
         value = stack.pop()
@@ -150,7 +152,7 @@ def _has_link(line: Line) -> bool:
 
 
 def write_embeds(w: Writing, node: Container) -> list[Embed]:
-    """The panel as one embed; as several where it has more text, fields or pictures."""
+    """Return the panel as embeds: several if one cannot hold its text, fields or pictures."""
     color = color_of(node.style, node.color)
     embeds = [Embed()]
     _put_head(w, node, embeds[0])
@@ -222,7 +224,7 @@ def _picture(w: Writing, node: Image, embed: Embed) -> Json:
 
 
 def _put_pictures(w: Writing, node: Container, embeds: list[Embed]) -> None:
-    """Clients show the pictures of embeds with one URL side by side."""
+    """Add the pictures; clients show those of embeds with the same URL as a gallery."""
     last = node.nodes[-1] if node.nodes else None
     pictures = last.items if isinstance(last, Gallery) else (last,)
     images = [picture for picture in pictures if isinstance(picture, Image)]
@@ -242,7 +244,7 @@ def _put_pictures(w: Writing, node: Container, embeds: list[Embed]) -> None:
 
 
 def _posters(w: Writing, node: Container) -> Iterator[Image]:
-    """The picture of a film stands for it."""
+    """Yield the posters of films, which replace them."""
     for inner in node.nodes:
         poster = inner.poster if isinstance(inner, Player) else None
         if poster is not None and is_reachable(w, poster):
@@ -261,7 +263,7 @@ _ANY = "https://discord.com"
 
 
 def join_prose(w: Writing, nodes: Iterable[Prose | Context]) -> str:
-    """One text: small print close to its neighbours, an empty line between others."""
+    """Return the nodes as one text, with an empty line between all but small print."""
     joined_text = ""
     after_small = False
     for node in nodes:
@@ -283,7 +285,7 @@ def join_prose(w: Writing, nodes: Iterable[Prose | Context]) -> str:
 
 
 def _fields(w: Writing, node: Container) -> Iterator[tuple[str, str, bool]]:
-    """Names and values as Discord takes them: neither may be empty. A film is a link in one."""
+    """Yield name, value and inline flag of each field; neither text is empty (Discord's rule)."""
     for inner in node.nodes:
         if isinstance(inner, Player) and _has_words(inner):
             yield BLANK, player_markdown(w, inner), False
@@ -295,7 +297,7 @@ def _fields(w: Writing, node: Container) -> Iterator[tuple[str, str, bool]]:
 
 
 def _has_words(node: Player) -> bool:
-    """One without words stands anywhere: its link has none but ours."""
+    """Return whether a film has a title, author or other words of its own."""
     return bool(node.title or node.author or node.description or node.asset.alt or node.asset.name)
 
 

@@ -1,7 +1,7 @@
 """A form -> the data of Discord's modals: pages of five labels and texts. Pure.
 
-The bridge opens the first page when somebody presses; a page that was sent is followed by the next
-behind a button, because a modal may not answer a modal.
+The bridge opens the first page on a press. After a submitted page, a button opens the next, because
+Discord does not open a modal in answer to a modal.
 """
 
 from __future__ import annotations
@@ -31,8 +31,10 @@ _TEXT_KEYS = ("label", "placeholder", "content", "description", "url")
 
 
 def form_behind(card: Card, action: Button | Input) -> Form | None:
-    """What is asked when the action is pressed: a submit button asks for the inputs that it sends,
-    the button of some inputs for those that stand together. None where nothing is asked."""
+    """Return the form that a press opens; None if it opens none.
+
+    A submit button opens the inputs that it sends, the button of an input group that group.
+    """
     if isinstance(action, Button):
         return _form_of_button(card, action)
     if stands_in_message(action):
@@ -62,7 +64,7 @@ def _form_of_button(card: Card, button: Button) -> Form | None:
 
 
 def _with_labels(card: Card, inputs: Sequence[Input]) -> Nodes:
-    """The inputs, each with the text before it as its label where it has none."""
+    """Return the inputs; one without a label takes the text before it."""
     names = texts_that_name(card.nodes)
     fields: list[Input] = []
     for node in inputs:
@@ -73,7 +75,7 @@ def _with_labels(card: Card, inputs: Sequence[Input]) -> Nodes:
 
 
 def _group_of(nodes: Nodes, first: Input) -> list[Input]:
-    """The inputs that stand together, from the first on."""
+    """Return the adjacent inputs, from the first on."""
     for siblings in (nodes, *(tuple(within(node)) for node in walk(nodes))):
         for index, sibling in enumerate(siblings):
             if sibling is first:
@@ -92,7 +94,10 @@ def _adjacent_inputs(siblings: Sequence[Node]) -> Iterator[Input]:
 
 
 def write_form(form: Form, rendering: Rendering) -> Written:
-    """Each message's body is a modal's `title`, `custom_id` and `components`, in order."""
+    """Return the form's modals in order, and the losses.
+
+    Each message's body is a modal's `title`, `custom_id` and `components`.
+    """
     w = Writing(Card(form.nodes), rendering, WRITERS)
     parts = _parts(w, form.nodes)
     words = " · ".join(text for text in (form.submit, form.close) if text.strip())
@@ -117,7 +122,7 @@ def _modal(w: Writing, form: Form, page: Sequence[Json], number: int, pages: int
 
 
 def _parts(w: Writing, nodes: Nodes) -> list[Json]:
-    """Labels, and texts between them."""
+    """Return the labels of the inputs and the texts between them."""
     parts: list[Json] = []
     texts: list[str] = []
     for node in w.opened(nodes):
@@ -135,7 +140,7 @@ def _parts(w: Writing, nodes: Nodes) -> list[Json]:
 
 
 def _displays(texts: Sequence[str]) -> Iterator[Json]:
-    """As few text displays as hold them: each takes the place of an input."""
+    """Yield the texts in as few text displays as possible: each takes the place of an input."""
     content = ""
     for text in texts:
         if content and len(content) + len(text) + 1 > limits.TEXT:
@@ -147,7 +152,7 @@ def _displays(texts: Sequence[str]) -> Iterator[Json]:
 
 
 def _texts(w: Writing, node: Node) -> Iterator[str]:
-    """What was written of it, as far as modals show it: they hold no pictures and no links."""
+    """Yield the texts written for a node; modals show no pictures and no links."""
     for piece in w.pieces:
         kind = piece.body["type"]
         if kind == schemas.TEXT_DISPLAY:
@@ -158,7 +163,7 @@ def _texts(w: Writing, node: Node) -> Iterator[str]:
 
 
 def _words_in(body: Json) -> Iterator[str]:
-    """What a component that modals do not have would show."""
+    """Yield the words of a component that modals do not support."""
     stack: list[JsonValue] = [body]
     while stack:
         part = stack.pop()

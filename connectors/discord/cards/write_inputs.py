@@ -1,4 +1,4 @@
-"""What an input says, and what Discord is told of its options and numbers. Pure."""
+"""The words of inputs, and their options and bounds as Discord takes them. Pure."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _PICKERS = {
 
 
 def input_words(node: Input) -> str:
-    """All words of an input, in order."""
+    """Return all words of an input, in order."""
     return " · ".join(word for word in _input_words(node) if word.strip())
 
 
@@ -57,15 +57,14 @@ def _input_words(node: Input) -> Iterator[str]:
 
 
 def input_name(node: Input, names: Mapping[int, Line]) -> str:
-    """What a reader calls it: its label, the text before it, what stands in the empty field, or
-    its kind."""
+    """Return the input's name: its label, the text before it, its placeholder, or its kind."""
     title = node.title if isinstance(node, Toggle) else ()
     label = node.label or title or names.get(id(node), ())
     return plain(label) or sound(node.placeholder).strip() or kind_of_input(node)
 
 
 def value_line(node: Input) -> Line:
-    """What is filled in already, as far as people may see it; a box with its title."""
+    """Return the input's current value, if people may see it; a checkbox with its title."""
     match node:
         case Toggle(title=title, value=value):
             return (Text("☑ " if value else "☐ "), *title) if title or value else ()
@@ -93,7 +92,7 @@ def _chosen(options: Sequence[Option], values: frozenset[str]) -> Line:
 
 
 def number_words(value: float) -> str:
-    """`4`, `4.5`: no zeros behind a whole number."""
+    """Return the number as text: `4`, `4.5`, without trailing zeros."""
     return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(value)
 
 
@@ -112,7 +111,7 @@ def confirm_words(confirm: Confirm | None) -> str:
 
 
 def with_room(inputs: Sequence[Input], pages: int = limits.FORM_PAGES) -> list[Input]:
-    """Of all inputs of a form those that its pages have room for: what must be filled in stays."""
+    """Return the inputs that fit a form's pages; required ones take precedence."""
     room = pages * limits.MODAL
     selected_ids = {id(item) for item in sorted(inputs, key=lambda item: not item.required)[:room]}
     return [item for item in inputs if id(item) in selected_ids]
@@ -122,8 +121,7 @@ def with_room(inputs: Sequence[Input], pages: int = limits.FORM_PAGES) -> list[I
 
 
 def option_values(choice: Choice) -> tuple[str, ...]:
-    """What stands in Discord for each option: its value, or numbers where the values are too
-    long, empty or not different."""
+    """Return the option values for Discord: numbers if a value is too long, empty or repeated."""
     values = tuple([option.value for option in choice.options])
     if len(set(values)) == len(values) and all(map(_is_usual, values)):
         return values
@@ -135,7 +133,7 @@ def _is_usual(value: str) -> bool:
 
 
 def chosen_values(choice: Choice, picked: Sequence[str]) -> tuple[str, ...]:
-    """What its author receives for what was picked in Discord: the inverse of `option_values`."""
+    """Return the author's values for values from Discord: the inverse of `option_values`."""
     values = dict(
         zip(option_values(choice), (option.value for option in choice.options), strict=True)
     )
@@ -146,7 +144,7 @@ def chosen_values(choice: Choice, picked: Sequence[str]) -> tuple[str, ...]:
 
 
 class Options:
-    """The options of a choice as Discord takes them, some at a time."""
+    """The options of a choice as Discord's menus take them, in parts."""
 
     def __init__(self, w: Writing, choice: Choice, *, emoji: bool = True) -> None:
         self._w = w
@@ -156,7 +154,7 @@ class Options:
         self._emoji = emoji
 
     def at(self, places: Sequence[int], maximum: int) -> list[JsonValue]:
-        """Those at these places; of those chosen beforehand as many are marked as may be."""
+        """Return the options at these places; at most `maximum` default values are marked."""
         bodies: list[JsonValue] = []
         for place in places:
             option = self._options[place]
@@ -182,8 +180,10 @@ def _option(w: Writing, option: Option, value: str, *, emoji: bool) -> Json:
 
 
 def _description(w: Writing, option: Option) -> str:
-    """Discord's menus have no headings: each option says its own in its description, where that
-    has room."""
+    """Return the option's description, after the heading of its group if both fit.
+
+    Discord's menus have no headings.
+    """
     description, group = plain(option.description), " ".join(sound(option.group).split())
     both = " · ".join(text for text in (group, description) if text)
     if not group or len(both) <= limits.OPTION:
@@ -193,12 +193,12 @@ def _description(w: Writing, option: Option) -> str:
 
 
 def is_emoji(sign: str) -> bool:
-    """Whether Discord takes it for an emoji: anything else is refused."""
+    """Return whether Discord accepts the text as an emoji."""
     return short_name_of(sign) is not None
 
 
 def chosen_bounds(node: Choice | Picker, room: int) -> Json:
-    """How many may be chosen, of `room`; one, where nothing else is said."""
+    """Return `min_values` and `max_values` for at most `room` values; the default is one."""
     if not node.many:
         return {"min_values": 0} if node.min == 0 else {}
     maximum = min(max(node.max or room, 1), room)

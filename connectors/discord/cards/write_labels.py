@@ -1,4 +1,4 @@
-"""One input of a form -> labels with the components that modals have for it. Pure."""
+"""One input of a form -> label components with the matching inputs of modals. Pure."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from connectors.discord.cards.write_text import plain
 
 _DATES = {"date": "YYYY-MM-DD", "time": "HH:MM", "datetime": "YYYY-MM-DD HH:MM"}
 _SHORT, _PARAGRAPH = 1, 2
-_LONG_VALUE = 100  # what has more asks for several lines
+_LONG_VALUE = 100  # longer values get a text input of several lines
 
 
 def input_labels(w: Writing, node: Input) -> list[Json]:
-    """One label; several for a choice of many options."""
+    """Return the label of an input; several for a choice of many options."""
     lose_input_details(w, node)
     if node.disabled:
         w.lose(node.at, "disabled_input", "cannot be changed", "can be")
@@ -76,7 +76,7 @@ def _label(w: Writing, node: Input, component: Json, number: int = 1, of: int = 
 
 
 def _unlike_others(w: Writing, node: Input) -> str:
-    """Its name; one that is none of its own has a number, where another input has the same."""
+    """Return the input's name, numbered if it is a derived name that another input has."""
     name = _name(node)
     number = w.labels[name] = w.labels.get(name, 0) + 1
     own = plain(node.label) or (plain(node.title) if isinstance(node, Toggle) else "")
@@ -84,8 +84,7 @@ def _unlike_others(w: Writing, node: Input) -> str:
 
 
 def _name(node: Input) -> str:
-    """Every input of a modal has one: where there is no label, what stands in the empty field, or
-    what kind of input it is."""
+    """Return the name that Discord requires: label, title, placeholder, or the input's kind."""
     title = plain(node.title) if isinstance(node, Toggle) else ""
     placeholder = _placeholder(node) if _is_named_so(node) else ""
     return plain(node.label) or title or placeholder or kind_of_input(node)
@@ -149,7 +148,7 @@ def _number_input(w: Writing, node: NumberInput) -> Json:
 
 
 def _date_input(w: Writing, node: DateInput) -> Json:
-    """Discord has no calendar: the placeholder says how a date is written."""
+    """Return a text input whose placeholder shows the date format: Discord has no calendar."""
     w.lose(node.at, "date_as_text", node.of, _DATES[node.of])
     body = _typed(w, node, _date(node))
     body.setdefault("placeholder", _DATES[node.of])
@@ -200,7 +199,7 @@ def _choice(w: Writing, node: Choice) -> list[Json]:
 
 
 def _boxes(w: Writing, node: Choice) -> Json:
-    """A list of boxes to tick, or of which one is chosen."""
+    """Return a group of checkboxes or radio buttons."""
     room = len(node.options)
     kind = schemas.CHECKBOX_GROUP if node.many else schemas.RADIO_GROUP
     body: Json = {"type": kind, "custom_id": _id(w, node), "required": node.required}
@@ -218,7 +217,7 @@ def _menu(w: Writing, node: Choice, options: Options, places: range, *, split: b
 
 
 def _bounds(w: Writing, node: Choice | Picker, room: int) -> Json:
-    """What is not required may be left empty, whatever else is said."""
+    """Return the bounds of a choice; an input that is not required may stay empty."""
     body: Json = {"required": node.required}
     if node.many:
         maximum = max_chosen(node, room)

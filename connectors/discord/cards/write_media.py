@@ -26,7 +26,7 @@ _FILM = re.compile(r"\.(?:mp4|webm|mov|m4v)(?:[?#]|$)", re.IGNORECASE)
 
 
 def write_image(w: Writing, node: Image) -> None:
-    """A gallery of one, its title below it."""
+    """Write a gallery of one picture with its title below."""
     media = w.media(node.asset, "image")
     if media is None:
         _picture_as_line(w, node)
@@ -36,7 +36,7 @@ def write_image(w: Writing, node: Image) -> None:
 
 
 def write_gallery(w: Writing, node: Gallery) -> None:
-    """Runs of pictures and films; one with a caption ends its run."""
+    """Write galleries of pictures and films; an item with a caption ends its gallery."""
     items: list[Json] = []
     files: list[Asset] = []
     for item in node.items:
@@ -64,7 +64,7 @@ def write_media(w: Writing, node: Image | Player) -> None:
 
 
 def _gallery_media(w: Writing, node: Image | Player) -> Media | None:
-    """None for what cannot stand beside others."""
+    """Return the media of a gallery item; None if the item must stand alone."""
     if isinstance(node, Image):
         return w.media(node.asset, "image")
     has_caption = node.title or node.author or node.description or node.link or node.poster
@@ -74,7 +74,7 @@ def _gallery_media(w: Writing, node: Image | Player) -> Media | None:
 
 
 def is_reachable(w: Writing, asset: Asset) -> bool:
-    """Whether Discord can get the bytes."""
+    """Return whether Discord can get the bytes, by upload or by URL."""
     uploaded = w.travels(asset)
     return uploaded or bool(http_url(w.url_of(asset), limits.MEDIA_URL))
 
@@ -88,7 +88,7 @@ def _item(w: Writing, asset: Asset, media: Media, at: str) -> Json:
 
 
 def described(w: Writing, asset: Asset, at: str) -> Json:
-    """What a media component says of what it shows."""
+    """Return the description and spoiler flag of a media component."""
     body: Json = {}
     if alt := plain((Text(asset.alt),)):
         body["description"] = w.cut(alt, limits.DESCRIPTION, at, "cut_description")
@@ -101,14 +101,14 @@ def described(w: Writing, asset: Asset, at: str) -> Json:
 
 
 def _caption(w: Writing, node: Image) -> None:
-    """Its title, linked to what a press on the picture opened."""
+    """Write the picture's title, linked to what a press on the picture opens."""
     link = linked(w, node.title, node.link, node.at)
     if link:
         say_small(w, link, node.at)
 
 
 def linked(w: Writing, line: Line, url: str, at: str) -> Line:
-    """The line as a link, the URL itself where there are no words."""
+    """Return the line as a link; without words the URL itself is the text."""
     safe = safe_url(url) if url else None
     if url and safe is None:
         w.lose(at, "unsafe_link", url)
@@ -118,7 +118,7 @@ def linked(w: Writing, line: Line, url: str, at: str) -> Line:
 
 
 def _picture_as_line(w: Writing, node: Image) -> None:
-    """A line that names it, linked to where people who may see it can open it."""
+    """Write a line with the picture's name, linked to a page where it can be opened."""
     page = node.link or node.asset.page
     say(w, _hidden_markdown(w, node, image_as_prose(node, page).text))
     lost = _missing_words(node.title, node.asset.alt, node.asset.name)
@@ -127,7 +127,7 @@ def _picture_as_line(w: Writing, node: Image) -> None:
 
 
 def _hidden_markdown(w: Writing, node: Image | Player | File, document: Document) -> str:
-    """A line about something hidden is hidden, too."""
+    """Return the document as markdown, as a spoiler if the asset is one."""
     match document:
         case (Paragraph(children), *remaining) if node.asset.spoiler:
             return supported_markdown(w, (Paragraph((Spoiler(children),)), *remaining), node.at)
@@ -136,13 +136,13 @@ def _hidden_markdown(w: Writing, node: Image | Player | File, document: Document
 
 
 def _missing_words(title: Line, *words: str) -> list[str]:
-    """What the line does not say: it says the title, else the first words that there are."""
+    """Return the words that the line leaves out: it has the title, or else the first words."""
     texts = [word for word in words if word.strip()]
     return texts if title else texts[1:]
 
 
 def _other_urls(linked_url: str, *urls: str) -> list[str]:
-    """Addresses that the line does not link to."""
+    """Return the addresses that the line does not link to."""
     other = [url for url in dict.fromkeys(urls) if url and url != linked_url]
     return [linked_url, *other] if linked_url and safe_url(linked_url) is None else other
 
@@ -151,7 +151,7 @@ def _other_urls(linked_url: str, *urls: str) -> list[str]:
 
 
 def write_player(w: Writing, node: Player) -> None:
-    """Films play in a gallery, sounds as files; what Discord cannot reach is a link."""
+    """Write films into a gallery and sounds as files; unreachable ones as a link."""
     media = None
     if node.kind == "audio":
         media = _uploaded(w, node.asset, "audio")
@@ -164,7 +164,7 @@ def write_player(w: Writing, node: Player) -> None:
 
 
 def is_film(w: Writing, node: Player) -> bool:
-    """Whether the asset is a film itself, rather than a page that shows one."""
+    """Return whether the asset is a film itself, and not a page that shows one."""
     if not is_reachable(w, node.asset):
         return False
     if w.travels(node.asset) or node.asset.media_type.startswith("video/"):
@@ -198,7 +198,7 @@ def _player_as_link(w: Writing, node: Player) -> None:
 
 
 def player_markdown(w: Writing, node: Player) -> str:
-    """A link to it, its author and description."""
+    """Return a link to the film or sound, with author and description."""
     url = w.url_of(node.asset) or node.asset.page
     prose = player_as_nodes(node, url)[-1]
     lost = _missing_words(node.title, node.asset.alt, node.asset.name)
@@ -217,7 +217,7 @@ def write_file(w: Writing, node: File) -> None:
 
 
 def _add_file(w: Writing, node: File | Player, media: Media) -> None:
-    """Discord shows the name that the file was sent with."""
+    """Write a file component; Discord shows the name of the upload."""
     body: Json = {"type": schemas.FILE, "file": {"url": media.url}}
     if node.asset.spoiler:
         body["spoiler"] = True
@@ -229,7 +229,7 @@ def _add_file(w: Writing, node: File | Player, media: Media) -> None:
 
 
 def _file_as_link(w: Writing, node: File) -> None:
-    """Discord shows as files only what travels with the message."""
+    """Write a link: Discord shows only uploaded files as files."""
     url = w.url_of(node.asset) or node.asset.page
     say(w, _hidden_markdown(w, node, file_as_prose(node, url).text))
     lost = _missing_words(node.title, node.asset.name, node.asset.alt)
@@ -249,12 +249,12 @@ def lose_decoration(w: Writing, node: Image) -> None:
 
 
 def is_small(w: Writing, node: Image) -> bool:
-    """Whether it can stand beside texts: it needs no caption, and Discord can get it."""
+    """Return whether the picture can stand beside texts: no caption, and reachable."""
     return not node.title and not node.link and is_reachable(w, node.asset)
 
 
 def thumbnail(w: Writing, node: Image) -> Piece | None:
-    """A picture beside texts."""
+    """Return the picture as a thumbnail beside texts; None if it cannot be one."""
     media = w.media(node.asset, "image") if is_small(w, node) else None
     if media is None:
         return None

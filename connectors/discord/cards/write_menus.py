@@ -1,4 +1,4 @@
-"""Choices and pickers -> menus, each in its own row; what nobody hears is a text."""
+"""Choices and pickers -> menus, each in its own row; those without a receiver become text."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SHOWN_LATER = "said when it is wrong"
 
 
 def stands_in_message(node: Input) -> bool:
-    """Discord's messages hold menus; all else is asked in a form."""
+    """Return whether messages can show the input: menus can, other inputs need a form."""
     if isinstance(node, Choice):
         return bool(node.options) and not node.external
     return isinstance(node, Picker)
@@ -60,7 +60,7 @@ def write_menu(w: Writing, node: Input) -> None:
 
 
 def _write_links(w: Writing, node: Choice) -> None:
-    """A menu of nothing but links is a row of buttons below what it is called."""
+    """Write a menu of links as a row of link buttons below its label."""
     say_line(w, bold(node.label), node.at)
     say_small(w, words(sound(node.placeholder).strip()), node.at)
     _write_option_links(w, node, range(len(node.options)))
@@ -69,7 +69,7 @@ def _write_links(w: Writing, node: Choice) -> None:
 
 
 def _write_choice(w: Writing, node: Choice, custom_id: str, placeholder: str) -> None:
-    """Menus of 25 options; options that are links are buttons."""
+    """Write menus of at most 25 options; options with links become buttons."""
     runs = list(_runs(node))
     menus = sum(1 for are_links, _ in runs if not are_links)
     if menus > 1:
@@ -97,7 +97,7 @@ def _write_choice(w: Writing, node: Choice, custom_id: str, placeholder: str) ->
 
 
 def _runs(node: Choice) -> Iterable[tuple[bool, list[int]]]:
-    """Places of neighbouring options that are links or not, 25 at most."""
+    """Yield the places of up to 25 adjacent options, and whether they are links."""
     places: list[int] = []
     for place, option in enumerate(node.options):
         is_link = _is_link(option.url)
@@ -153,7 +153,7 @@ def lose_input_details(w: Writing, node: Input) -> None:
 
 
 def write_as_text(w: Writing, node: Input) -> None:
-    """What is asked, where nobody would hear the answer."""
+    """Write the input as text: no agent would receive the answer."""
     say(w, supported_markdown(w, input_as_blocks(node), node.at))
     shown_as = w.rendering.origin or "text"
     w.lose(node.at, "foreign_action", input_words(node) or node.type, shown_as)

@@ -13,7 +13,7 @@ from connectors.discord.cards.write_state import Box, Json, Piece, content_of
 
 
 def pack(pieces: Sequence[Piece]) -> tuple[NativeMessage, ...]:
-    """As few messages as keep the order; neighbouring texts are joined where that saves one."""
+    """Return as few messages as possible in order; adjacent texts are joined if that saves one."""
     if _fit_in_one(pieces):
         return (_message(pieces),) if pieces else ()
     if sum(piece.count for piece in pieces) > limits.COMPONENTS:
@@ -22,7 +22,7 @@ def pack(pieces: Sequence[Piece]) -> tuple[NativeMessage, ...]:
 
 
 def _fit_in_one(pieces: Sequence[Piece]) -> bool:
-    """As most cards do; every piece counted as if it opened a container."""
+    """Return whether the pieces fit one message, counting a container for each boxed piece."""
     count = text = files = 0
     for piece in pieces:
         count += piece.count + (piece.box is not None)
@@ -53,7 +53,7 @@ def _may_join(first: Piece, second: Piece) -> bool:
 
 
 def _gap(first: Piece, second: Piece) -> str:
-    """Headings and small print stand close to their neighbours."""
+    """Return the gap between two texts: none beside headings and small print."""
     return "\n" if first.leads or content_of(second).startswith("-# ") else "\n\n"
 
 
@@ -71,8 +71,7 @@ def _split(pieces: Iterable[Piece]) -> list[list[Piece]]:
 
 
 def _moved(message: list[Piece], next_piece: Piece) -> list[Piece]:
-    """Headings at the end belong to what follows: they are taken from the message, where the next
-    one has room for them."""
+    """Take the headings at the message's end, if the next message has room for them."""
     at = len(message)
     while at > 1 and message[at - 1].leads:
         at -= 1
@@ -84,7 +83,7 @@ def _moved(message: list[Piece], next_piece: Piece) -> list[Piece]:
 
 
 class _Room:
-    """What a message has room for."""
+    """The remaining room of a message."""
 
     def __init__(self, pieces: Iterable[Piece] = ()) -> None:
         self._count = self._text = self._files = 0
@@ -128,7 +127,7 @@ def _message(pieces: Sequence[Piece]) -> NativeMessage:
 
 
 def safe_message(body: Json, files: tuple[Asset, ...] = ()) -> NativeMessage:
-    """Whoever posts it as it is pings nobody: texts of components could, as contents can."""
+    """Return the message with `allowed_mentions` that ping nobody."""
     return NativeMessage({**body, "allowed_mentions": {"parse": []}}, files)
 
 

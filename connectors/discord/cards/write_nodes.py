@@ -1,4 +1,4 @@
-"""Nodes -> components, in order: which function writes which type of node."""
+"""The table of functions that write each type of node as components."""
 
 from __future__ import annotations
 
@@ -79,8 +79,10 @@ from connectors.discord.cards.write_text import bold, write_prose
 
 
 def _merged(w: Writing, nodes: Iterable[Node]) -> Iterator[Node]:
-    """Neighbouring rows of short texts as one table; decorative pictures beside the text that
-    follows, or named."""
+    """Yield the nodes with adjacent rows of short texts merged into a table.
+
+    A decorative picture stands beside the following text, or is a Loss.
+    """
     waiting = deque(nodes)
     while waiting:
         node = waiting.popleft()
@@ -101,15 +103,17 @@ def _merged(w: Writing, nodes: Iterable[Node]) -> Iterator[Node]:
 
 
 def _icons(node: Node) -> list[Image]:
-    """The decorative pictures that are all of it."""
+    """Return the decorative pictures of a node that has nothing else."""
     items = node.items if isinstance(node, Gallery) else (node,)
     icons = [item for item in items if isinstance(item, Image) and is_decorative(item)]
     return icons if len(icons) == len(items) else []
 
 
 def _table_of(first: Columns, following: deque[Node]) -> Table | None:
-    """The rows from the first on, with the lines between them, taken from what waits; None for one
-    row alone."""
+    """Return the table of adjacent rows and dividers, removed from `following`.
+
+    None for a single row.
+    """
     rows: list[Columns] = []
     consumed, after_divider = 0, False
     for number, node in enumerate(chain((first,), following)):
@@ -142,7 +146,7 @@ def _actions(w: Writing, node: Actions) -> None:
     write_actions(w, node.items)
 
 
-# --- deeper than people nest ----------------------------------------------------------------
+# --- below the depth limit ------------------------------------------------------------------
 
 
 def _opened_container(w: Writing, node: Container) -> Nodes:

@@ -1,4 +1,4 @@
-"""A card on its way to Discord: what is written so far, what was lost, which ids are taken."""
+"""The state of writing one card: components so far, losses, and used ids."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from connectors.discord.cards import limits
 Json = dict[str, JsonValue]
 
 _FORBIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]|([\ud800-\udfff])")
-# Discord calls hosts without a dot or with `_` "not a well formed URL" (seen by many, 2018-2026).
+# Discord refuses hosts without a dot or with `_`: "Not a well formed URL" (reports, 2018-2026).
 _URL = re.compile(
     r"https?://(?:(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+(?:[A-Za-z]{2,63}|xn--[a-z0-9-]{1,59})"
     r"|\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?(?:[/?#][!-~]*)?",
@@ -38,17 +38,17 @@ _ENDINGS = {
     "audio": ".ogg",
 }  # fmt: skip
 _MAX_NAME = 100
-SEPARATOR = "#"  # before the number of an id that carries a token used already
+SEPARATOR = "#"  # precedes the number of an id whose token was used before
 
 
 def token_of(custom_id: str) -> str:
-    """The token that a custom id carries."""
+    """Return the token in a custom id."""
     return custom_id.partition(SEPARATOR)[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Box:
-    """A container around neighbouring components; each is itself alone."""
+    """A container around adjacent components; boxes are compared by identity."""
 
     color: int | None
     spoiler: bool
@@ -56,25 +56,25 @@ class Box:
 
 @dataclass(slots=True)
 class Piece:
-    """A component, the box that it stands in, and what it counts for."""
+    """A component, its box, and its share of the message's limits."""
 
     body: Json
     box: Box | None = None
     count: int = 1
     text: int = 0
     files: tuple[Asset, ...] = ()
-    leads: bool = False  # a heading: it stays with what follows
+    leads: bool = False  # a heading: it stays in one message with the next piece
 
 
 def content_of(piece: Piece) -> str:
-    """The text of a text display."""
+    """Return the text of a text display."""
     content = piece.body.get("content")
     return content if isinstance(content, str) else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """Where Discord finds the bytes; `file` is what is sent along."""
+    """The URL from which Discord gets the bytes; `file` is the uploaded asset."""
 
     url: str
     file: Asset | None = None
@@ -86,8 +86,12 @@ class Media:
 
 @dataclass(frozen=True, slots=True)
 class CardInputs:
-    """What the card asks: by `id(input)` the names of those without a label, those that some live
-    button sends, and those that no form has a page for; the ids of hidden containers."""
+    """The inputs of a card.
+
+    `names`: by `id(input)`, the names of inputs without a label; `submitted`: ids of inputs that a
+    live button sends; `without_page`: ids of inputs that no form has a page for; `hidden`: ids of
+    hidden containers; `labels`: how many buttons have each label.
+    """
 
     names: Mapping[int, tuple[Inline, ...]]
     submitted: frozenset[int]
@@ -98,10 +102,10 @@ class CardInputs:
 
 @dataclass(slots=True)
 class Writing(CardWriting[Piece]):
-    """One card on its way to Discord.
+    """The writing of one card.
 
-    - `box`: the container that is written into; None: none.
-    - `asking`: what the whole card asks; None: not looked for yet.
+    - `box`: the current container; None: none.
+    - `card_inputs`: the inputs of the whole card; None: not computed yet.
     - `unfolded`: the hidden containers that are written, or whose button was named.
     - `labels`: how often each label of a form's button was used.
     - `_names`: the names of files, in lower case.
@@ -117,28 +121,28 @@ class Writing(CardWriting[Piece]):
         self.losses.append(Loss(path=at, kind=kind, what=sound(what), shown_as=sound(shown_as)))
 
     def apart(self) -> Writing:
-        """To try something: what it writes and loses is forgotten."""
+        """Return a fresh state for a trial: its pieces and losses are discarded."""
         return Writing(self.card, self.rendering, self.table)
 
     def add(
         self, body: Json, *, count: int = 1, text: int = 0, files: tuple[Asset, ...] = ()
     ) -> None:
-        """Adds a component, in the box that is written into."""
+        """Add a component to the current box."""
         self.pieces.append(Piece(body, self.box, count, text, files))
 
     def action_id(self, at: str) -> str | None:
-        """The custom id of the action at the path `at`; None where nobody receives a press."""
+        """Return the custom id of the action at the path `at`; None if no agent gets a press."""
         token = self.token(at)
         return self.unique_id(token) if token else None
 
     def unique_id(self, name: str) -> str | None:
-        """The name as a custom id that no other component has; None for one that is too long."""
+        """Return the name as a unique custom id; None if it is too long."""
         if len(name) > limits.CUSTOM_ID - 8 or SEPARATOR in name:
             return None
         return self.numbered_id(name)
 
     def media(self, asset: Asset, kind: str = "") -> Media | None:
-        """The asset as a file of the message, or by its URL; None when Discord cannot get it."""
+        """Return the asset as an upload or by its URL; None when Discord cannot get it."""
         if self.travels(asset):
             name = self._file_name(asset, kind)
             return Media(f"attachment://{name}", replace(asset, name=name))
@@ -146,7 +150,10 @@ class Writing(CardWriting[Piece]):
         return Media(url) if url else None
 
     def _file_name(self, asset: Asset, kind: str) -> str:
-        """As Discord would have it anyway, and unlike all others; pictures are known by endings."""
+        """Return a unique file name without characters that Discord would replace.
+
+        Discord detects pictures by the ending.
+        """
         stem, dot, ending = _NAME.sub("_", asset.name).strip("._-").rpartition(".")
         if not stem or len(ending) > 8:
             stem, dot, ending = f"{stem}{dot}{ending}", "", ""
@@ -161,7 +168,7 @@ class Writing(CardWriting[Piece]):
         return name
 
     def cut(self, text: str, limit: int, at: str, kind: str) -> str:
-        """At most `limit` characters; the whole is named where it is more."""
+        """Return at most `limit` characters; a cut text is a Loss."""
         if len(text) <= limit:
             return text
         shorter = f"{text[: limit - 1].rstrip()}…"
@@ -170,7 +177,7 @@ class Writing(CardWriting[Piece]):
 
 
 def sound(text: str) -> str:
-    """Without what no JSON or no chat can hold: control characters, halves of characters."""
+    """Return the text without control characters and lone surrogates."""
     if text.isprintable():
         return text
     return _FORBIDDEN.sub(lambda match: "\ufffd" if match[1] else "", text)
@@ -178,7 +185,7 @@ def sound(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def http_url(url: str, limit: int) -> str:
-    """The URL as Discord takes it, at most this long; empty where it takes none such."""
+    """Return the URL in a form that Discord accepts, or an empty text if it accepts none."""
     if not url or len(url) > 4 * limit:
         return ""
     sound_url = url if _URL.fullmatch(url) else _in_ascii(url)

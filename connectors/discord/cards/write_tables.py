@@ -25,8 +25,7 @@ _FENCED = limits.TEXT - 200
 
 
 def write_text_table(w: Writing, node: Table) -> Nodes:
-    """The table in words; or, where cells hold more than words, nothing but the nodes that say
-    the same."""
+    """Write the table as text; if cells hold more than text, return its rows as nodes."""
     table, nodes_beyond_text = text_table(node)
     if nodes_beyond_text:
         w.lose(node.at, "table_as_rows", f"table of {len(node.rows)} rows", "one row after another")
@@ -44,7 +43,7 @@ def write_text_table(w: Writing, node: Table) -> Nodes:
 
 
 def _parts(block: CodeBlock, *, headed: bool) -> Iterator[str]:
-    """A long table in parts, each below the table's head."""
+    """Yield a long table in parts, each with the table's head."""
     if len(block.value) <= _FENCED:
         yield markdown((block,))
         return
@@ -62,7 +61,7 @@ def _parts(block: CodeBlock, *, headed: bool) -> Iterator[str]:
 
 
 def _rows(node: Table) -> Iterator[Node]:
-    """The texts of a row in one line, up to what is more than text."""
+    """Yield the texts of each row in one line, and other nodes between them."""
     if node.title:
         yield line_prose(bold(node.title), node.at)
     for number, row in enumerate(node.rows):
@@ -80,13 +79,13 @@ def _rows(node: Table) -> Iterator[Node]:
 
 
 def _words(node: Node) -> Line | None:
-    """What a node in a cell says in words; None when words do not say it."""
+    """Return the text of a node in a cell; None if text cannot replace it."""
     table, nodes_beyond_text = text_table(Table((((node,),),), header=False))
     return None if nodes_beyond_text else table.rows[0][0]
 
 
 def write_chart(w: Writing, node: Chart) -> Table:
-    """Its numbers; what these do not carry is named."""
+    """Return a chart as a table of its numbers; other content is a Loss."""
     y_title = node.y_title if all(series.name for series in node.series) else ""
     lost = " ".join(text for text in (node.kind, "chart", y_title) if text)
     w.lose(node.at, "chart_as_table", lost, "a table of its numbers")
@@ -97,7 +96,7 @@ def write_chart(w: Writing, node: Chart) -> Table:
 
 
 def _repeated(series: Series) -> str:
-    """A table has one number for each label: those before the last are lost."""
+    """Return the repeated labels' points that a table leaves out: it has one number per label."""
     last = {point.label: index for index, point in enumerate(series.points)}
     return ", ".join(
         f"{point.label}: {point.value:g}"

@@ -1,4 +1,4 @@
-"""Texts of a card -> Discord's markdown, cut where it has to be; what it has no form for."""
+"""Texts of a card -> Discord's markdown, split to fit, with losses for unsupported forms."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from connectors.discord.text import text_to_discord
 
 Line = tuple[Inline, ...]
 
-# A text that says the same in Discord's markdown: no sign in it is markup, wherever it stands.
+# A text without any sign of Discord's markup: it needs no escaping.
 _PLAIN = re.compile(r"[^\W\d_](?:[^\W_]|[ ,.;?!'\"()%+=&$€/-])*")
 _INNER = re.compile(r"[^\W_](?:[^\W_]|[ ,.;?!'\"()%+=&$€/-])*")  # the same, within a line
 _SMALL = "-# "
 
 
 def markdown(document: Document) -> str:
-    """Blocks as Discord shows them; mentions are readable names."""
+    """Return the blocks as Discord's markdown; mentions become readable names."""
     match document:
         case (Paragraph((Text(value),), False),) if _PLAIN.fullmatch(value):
             return value
@@ -48,7 +48,7 @@ def markdown(document: Document) -> str:
 
 
 def supported_markdown(w: Writing, document: Document, at: str) -> str:
-    """Blocks as Discord shows them; what it has no form for is named."""
+    """Return the blocks as Discord's markdown; unsupported forms become losses."""
     blocks = supported_blocks(w, document, at)
     text = markdown(blocks)
     if len(text) > limits.LINK and has_long_link(blocks):
@@ -61,7 +61,7 @@ def supported_line(w: Writing, line: Line, at: str) -> str:
 
 
 def plain(line: Line) -> str:
-    """A line without any markup, for labels and the like."""
+    """Return a line without markup, as labels need it."""
     if len(line) == 1 and isinstance(first := line[0], Text) and first.value.isprintable():
         text = first.value
     else:
@@ -70,14 +70,14 @@ def plain(line: Line) -> str:
 
 
 def as_it_is(line: Line) -> str:
-    """A line that is nothing but text without any sign of markup; empty for all others."""
+    """Return a line that is text without any sign of markup; empty for all others."""
     if len(line) == 1 and isinstance(first := line[0], Text) and _INNER.fullmatch(first.value):
         return first.value.strip()
     return ""
 
 
 def line_in(document: Document) -> Line:
-    """The only paragraph of a text."""
+    """Return the only paragraph of a document, or an empty line."""
     match document:
         case (Paragraph(children, False),):
             return children
@@ -86,7 +86,7 @@ def line_in(document: Document) -> Line:
 
 
 def say(w: Writing, text: str, *, leads: bool = False) -> None:
-    """Text displays that say it; nothing for nothing."""
+    """Write the text as text displays; an empty text writes nothing."""
     text = text.strip("\n").rstrip()
     if not text:
         return
@@ -103,7 +103,7 @@ def say_line(w: Writing, line: Line, at: str) -> None:
 
 
 def small(text: str) -> str:
-    """Small print, line by line."""
+    """Return the text as small print, line by line."""
     lines = (line.removeprefix(_SMALL) for line in text.split("\n"))
     return "\n".join(f"{_SMALL}{line}" for line in lines if line.strip())
 
@@ -121,7 +121,7 @@ def say_small(w: Writing, line: Line, at: str) -> None:
 
 
 def write_prose(w: Writing, node: Prose) -> None:
-    """Rules are separators between texts."""
+    """Write prose; rules become separators between the texts."""
     lose_manner(w, node)
     if len(node.text) == 1 and not isinstance(first := node.text[0], Rule):
         say(w, prose_markdown(w, node), leads=isinstance(first, Heading))
@@ -135,7 +135,7 @@ def write_prose(w: Writing, node: Prose) -> None:
 
 
 def prose_markdown(w: Writing, node: Prose, document: Document | None = None) -> str:
-    """The text of prose, or of a part of it, small or as a heading where it is."""
+    """Return the markdown of prose or a part of it, as small print or a heading by its size."""
     blocks = node.text if document is None else document
     if node.subtle or node.size == "small":
         if all(isinstance(block, Paragraph) for block in blocks):
@@ -146,7 +146,7 @@ def prose_markdown(w: Writing, node: Prose, document: Document | None = None) ->
 
 
 def lose_manner(w: Writing, node: Prose) -> None:
-    """Discord has no coloured and no centred text."""
+    """Record colour and alignment, which Discord's text lacks."""
     if node.style != "default":
         w.lose(node.at, "text_style", node.style)
     if node.align in ("center", "right"):
@@ -180,7 +180,7 @@ def _between_rules(document: Document) -> Iterator[Document | None]:
 
 
 def is_small_print(node: Context) -> bool:
-    """Whether it is nothing but lines of text."""
+    """Return whether the context has only lines of text."""
     return all(
         isinstance(item, Prose) and all(isinstance(block, Paragraph) for block in item.text)
         for item in node.items
@@ -193,7 +193,7 @@ def context_markdown(w: Writing, node: Context) -> str:
 
 
 def lines_of(node: Prose) -> Line:
-    """Paragraphs as lines of one run."""
+    """Return the paragraphs as lines of one text."""
     inlines: list[Inline] = []
     for block in node.text:
         if isinstance(block, Paragraph):
@@ -202,7 +202,7 @@ def lines_of(node: Prose) -> Line:
 
 
 def joined(lines: Iterable[Line]) -> Line:
-    """Runs side by side, a dot between them."""
+    """Return the lines joined by dots."""
     inlines: list[Inline] = []
     for line in lines:
         if line:

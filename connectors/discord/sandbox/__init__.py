@@ -7,8 +7,8 @@ Unmodified discord.py programs run against it with three addresses changed:
 
 Faults name REST calls `discord:<route name>:<channel>`; calls without a channel end in a colon,
 webhook calls have the webhook's channel. Events are `discord:event:<channel>`: the channel or
-thread of the event, or the parent of that thread. A fault `disconnect` is taken by an event too;
-it closes all sockets first, so that the event is among those that a resume brings.
+thread of the event, or the parent of that thread. An event also takes a fault `disconnect`, which
+closes all sockets first, so that a resume delivers the event.
 Route names:
 user.me user.get user.guilds dm.open application.get gateway.get gateway.bot guild.get
 guild.channels guild.members guild.member guild.roles guild.threads guild.webhooks channel.create
@@ -18,11 +18,11 @@ thread.start thread.archived thread.join thread.leave webhook.list webhook.creat
 webhook.edit webhook.delete webhook.execute webhook.message.get webhook.message.edit
 webhook.message.delete interaction.callback poll.expire poll.voters attachment.refresh
 
-Files are served under `/discord/attachments` (signed addresses that expire, as the CDN's) and
-pictures that messages name elsewhere under `/discord/external`, where nothing is fetched. Their
-fault is `discord:cdn:<channel>`, that of telling an application of a press
-`discord:interaction:<channel>`. `LocalDiscord.desk.patience` is how long a person waits for an
-answer: Discord's 3 s unless a test says otherwise.
+Files are served under `/discord/attachments` (signed addresses that expire, as on the CDN), and
+external pictures under `/discord/external`, which redirects. The fault of files is
+`discord:cdn:<channel>`, that of sending an interaction to an application
+`discord:interaction:<channel>`. `LocalDiscord.dispatcher.deadline_s` is how long a user waits for
+an answer: Discord's 3 s unless a test changes it.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ _VIA = {"Via": "1.1 local"}
 
 @dataclass(frozen=True, slots=True)
 class _MatchedRequest:
-    """What the limits and faults need to know of a request."""
+    """The properties of a request by which limits and faults apply."""
 
     route: Route
     channel: str
@@ -62,7 +62,7 @@ class Api:
         self._closing = asyncio.Event()
 
     def close(self) -> None:
-        """Let go of the requests that hang on request."""
+        """Release the requests that a fault keeps hanging."""
         self._closing.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -89,7 +89,7 @@ class Api:
         await response(scope, receive, send)
 
     async def _read_body(self, request: Request, call: Call, matched: _MatchedRequest) -> None:
-        """JSON whole, files piece by piece: what is too large is refused before it is kept."""
+        """Read JSON at once and files in chunks; too large bodies are refused before storing."""
         kind = request.headers.get("content-type", "")
         if not kind.startswith("multipart/form-data"):
             call.raw = await _body(request)
@@ -105,7 +105,7 @@ class Api:
             raise invalid_json() from None
 
     def _place_of_hook(self, params: Mapping[str, str]) -> Channel | None:
-        """The channel of a webhook, or of the interaction that is answered."""
+        """Return the channel of a webhook, or of the answered interaction."""
         webhook_id = params.get("webhook_id", "")
         webhook = (
             self._changes.state.webhooks.get(int(webhook_id)) if webhook_id.isdecimal() else None
@@ -122,7 +122,7 @@ class Api:
         return guild.largest_file if guild else LARGEST_FILE
 
     def _forget_unused(self, call: Call) -> None:
-        """Files of a request that was refused, or that nothing took."""
+        """Delete the files of a request that was refused or did not use them."""
         for part in call.parts:
             if part.file is not None and part.file.id not in self._changes.state.files_in_use:
                 self._files.forget(part.file)
@@ -147,7 +147,7 @@ class Api:
         return _json(200, answer, headers)
 
     def _count(self, matched: _MatchedRequest) -> tuple[Response | None, dict[str, str]]:
-        """Count a request against its limits: an answer 429, or the headers of its bucket."""
+        """Count a request against its limits; returns a response 429 or the bucket's headers."""
         if not self._limits.on:
             return None, {}
         now = time.monotonic()
@@ -165,10 +165,10 @@ class Api:
     def _bucket_headers(
         self, now: float, matched: _MatchedRequest, bucket: str, wait: float | None
     ) -> dict[str, str]:
-        """A full window is said to reset when all of it is free again.
+        """Return the headers of a bucket; a full window resets when all of it is free again.
 
-        Discord's windows are fixed, ours slide; a client that then sends a whole window at
-        once, as discord.py does, is not refused by either.
+        Discord's windows are fixed and ours slide: neither refuses a client that then sends a
+        whole window at once, as discord.py does.
         """
         rate_limit = matched.route.rate_limit or GLOBAL
         left = 0 if wait else max(0, self._limits.left(now, bucket, rate_limit))
@@ -190,7 +190,7 @@ class Api:
             "X-RateLimit-Scope": "global" if for_all else "user",
             **({"X-RateLimit-Global": "true"} if for_all else {}),
         }
-        # Rounded up: who waits so long is let through.
+        # Rounded up, so that a client that waits this long is accepted.
         body = {
             "message": _LIMITED, "retry_after": math.ceil(wait * 1000) / 1000, "global": for_all,
         }  # fmt: skip
@@ -233,7 +233,7 @@ class Api:
         if place := self._place_of_hook(params):
             channel = str(place.id)
         major = params.get("webhook_id") or channel or params.get("guild_id", "")
-        # Requests without authorization count against the address (docs: topics/rate-limits).
+        # Requests without authorization count against the IP address (docs: topics/rate-limits).
         address = request.client.host if request.client else ""
         caller = str(call.token.id) if call.token else address
         return _MatchedRequest(route, channel, major, caller)
@@ -251,19 +251,19 @@ async def _body(request: Request) -> bytes:
 
 
 def _path(scope: Scope) -> str:
-    """The path below `/discord/api/v10`, still encoded: an emoji may hold an encoded slash."""
+    """Return the path below `/discord/api/v10`, still encoded: an emoji may hold a slash."""
     raw: bytes = scope.get("raw_path") or scope["path"].encode()
     path = raw.decode("ascii", "replace").split("?")[0]
     return path.removeprefix(PREFIX)
 
 
 def _json(status: int, body: Any, headers: dict[str, str]) -> Response:
-    # Exactly this type: discord.py compares the whole header.
+    # discord.py compares the whole header, so it must be exactly this type.
     return Response(orjson.dumps(body), status, headers, media_type="application/json")
 
 
 async def _break_connection(receive: Receive) -> None:
-    """Cut the TCP connection, so that the client learns nothing of what was done."""
+    """Cut the TCP connection, so that the client gets no response."""
     cycle: Any = getattr(receive, "__self__", None)  # uvicorn's request cycle
     transport = getattr(cycle, "transport", None)
     if transport is None:

@@ -1,4 +1,4 @@
-"""One REST request on its way to its route, and the table that finds the route for a path."""
+"""One REST request, and the table that finds the route for a path."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from connectors.discord.sandbox.permissions import Permission, permissions_in
 from connectors.discord.sandbox.state import App, Channel, Guild, Message, State
 from connectors.discord.sandbox.state_changes import StateChanges
 
-Answer = Any  # what goes out as JSON; None: 204
+Answer = Any  # the JSON of the response; None: status 204
 
 
 @dataclass(frozen=True)
 class Created:
-    """An answer with status 201."""
+    """A response with status 201."""
 
     body: Any
 
 
 @dataclass
 class Call:
-    """One request: whose it is, what its path, query and body say, and what it may touch."""
+    """One request: its app, path parameters, query and body, and the state that it changes."""
 
     changes: StateChanges
     params: Mapping[str, str]
@@ -54,13 +54,13 @@ class Call:
 
     @property
     def app(self) -> App:
-        """The app that asks; routes without authorization must not need it."""
+        """Return the authorized app; raises ApiError on routes without authorization."""
         if self.token is None:
             raise ApiError(401, 0, "401: Unauthorized")
         return self.token
 
     def form(self) -> Form:
-        """The body: JSON, or the `payload_json` of a form, or a form's own fields."""
+        """Return the body: JSON, the `payload_json` of a multipart form, or a form's fields."""
         raw = self.raw
         if self.parts:
             fields = {part.name: part.value for part in self.parts if part.file is None}
@@ -73,7 +73,7 @@ class Call:
             raise invalid_json() from None
 
     def list_form(self) -> list[Form]:
-        """The body where it is a list of objects."""
+        """Return the body as a list of objects."""
         try:
             items = orjson.loads(self.raw)
         except orjson.JSONDecodeError:
@@ -84,7 +84,7 @@ class Call:
         return [Form(item) for item in items]
 
     def id(self, name: str) -> int:
-        """An id from the path."""
+        """Return an id from the path."""
         value = self.params[name]
         if not is_snowflake(value):
             raise not_a_snowflake(name, value)
@@ -99,7 +99,7 @@ class Call:
         return guild
 
     def channel(self, *required: Permission) -> Channel:
-        """The channel of the path, which the app must see and where it must have `needed`."""
+        """Return the channel of the path; the app must see it and have the permissions."""
         channel = self.state.channels.get(self.id("channel_id"))
         if channel is None:
             raise unknown_channel()
@@ -125,7 +125,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Route:
-    """One route; `budget` is its rate limit per channel, webhook or guild of the path."""
+    """One route; `rate_limit` applies per channel, webhook or guild of the path."""
 
     method: str
     path: str

@@ -1,6 +1,6 @@
-"""The addresses of files: signed, with an end, as Discord's own (docs: reference, CDN).
+"""Signed addresses of files that expire, as on Discord's CDN (docs: reference, CDN).
 
-`?ex=<end>&is=<made>&hm=<signature>&`, times in seconds as hexadecimal numbers.
+`?ex=<expiry>&is=<issued>&hm=<signature>&`, times in seconds as hexadecimal numbers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MEDIA = "/discord/media"
 
 @dataclass(slots=True)
 class Attachment:
-    """A file of a message; `given` is the name it was sent under, before it was made plain."""
+    """A file of a message; `original_name` is the upload's name before it was made plain."""
 
     id: int
     filename: str
@@ -37,7 +37,7 @@ class Attachment:
 
 
 class Cdn:
-    """Makes and checks addresses; `now` gives seconds since 1970."""
+    """Builds and verifies addresses; `now` returns seconds since 1970."""
 
     def __init__(self, base_url: str, now: Callable[[], float]) -> None:
         self.base_url = base_url
@@ -53,13 +53,13 @@ class Cdn:
         return self._signed(_MEDIA + file, file)
 
     def external(self, url: str) -> str:
-        """The proxy's address of a picture elsewhere; it leads there, nothing is fetched."""
+        """Return the proxy address of an external picture; it redirects, nothing is fetched."""
         scheme, _, address = url.partition("://")
         mark = hashlib.sha256(url.encode()).hexdigest()[:43]
         return f"{self.base_url}/discord/external/{mark}/{scheme}/{quote(address, safe='/')}"
 
     def refreshed(self, url: str) -> str | None:
-        """A fresh address of the same file, whether the old one has ended or not."""
+        """Return a new address of the same file, expired or not; None for other URLs."""
         path = urlsplit(url).path
         file = path.removeprefix(_MEDIA).removeprefix("/discord")
         if not file.startswith("/attachments/"):
@@ -67,7 +67,7 @@ class Cdn:
         return self._signed(path, file)
 
     def allows(self, file: str, query: str) -> bool:
-        """Whether this query opens `/attachments/...` at this moment."""
+        """Return whether the query's signature is valid for the file and not expired."""
         parameters = {name: values[0] for name, values in parse_qs(query).items()}
         ends, made = parameters.get("ex", ""), parameters.get("is", "")
         expected = self._signature(file, ends, made)

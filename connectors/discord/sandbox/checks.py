@@ -1,4 +1,4 @@
-"""Request bodies -> values, or 50035 with every fault at its place, as Discord nests them. Pure."""
+"""Request bodies -> values, or error 50035 with every mistake, nested as Discord does. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FORBIDDEN_IN_NAMES = ("clyde", "discord")
 
 
 class Form:
-    """Reads one JSON object field by field and gathers what is wrong with it."""
+    """Reads one JSON object field by field and collects its errors."""
 
     def __init__(self, body: Any) -> None:
         if not isinstance(body, dict):
@@ -25,7 +25,7 @@ class Form:
         self.errors: dict[str, Any] = {}
 
     def fail(self, path: str, code: str, message: str) -> None:
-        """Note a fault at a dotted path, such as `embeds.0.title`."""
+        """Add an error at a dotted path, such as `embeds.0.title`."""
         place = self.errors
         for step in path.split("."):
             place = place.setdefault(step, {})
@@ -38,7 +38,7 @@ class Form:
     def text(
         self, key: str, *, max_length: int, min_length: int = 0, required: bool = False
     ) -> str | None:  # fmt: skip
-        """A trimmed text; numbers are taken as text, as Discord does."""
+        """Return the trimmed text of a field; numbers are converted, as Discord does."""
         value = self.body.get(key)
         if value is None:
             if required:
@@ -78,7 +78,7 @@ class Form:
         return value
 
     def objects(self, key: str, max_count: int) -> list[dict[str, Any]] | None:
-        """A list of objects, kept as they are; None where the request says nothing of it."""
+        """Return a list of objects unchanged; None if the request has no such field."""
         value = self.body.get(key)
         if value is None:
             return [] if key in self.body else None
@@ -107,7 +107,7 @@ class Form:
 
 
 def is_snowflake(value: Any) -> bool:
-    """An id as a number or as decimal digits, within 64 bits."""
+    """Return whether the value is an id: a number or decimal digits, within 64 bits."""
     if isinstance(value, bool):
         return False
     if isinstance(value, str):
@@ -116,7 +116,7 @@ def is_snowflake(value: Any) -> bool:
 
 
 def read_webhook_name(form: Form, key: str, *, required: bool) -> str | None:
-    """A webhook's name or the name of one post: 1-80 characters, some words forbidden."""
+    """Return the name of a webhook or post: 1 to 80 characters, some words forbidden."""
     name = form.text(key, max_length=80, min_length=1, required=required)
     for word in _FORBIDDEN_IN_NAMES:
         if name and word in name.lower():
@@ -126,7 +126,7 @@ def read_webhook_name(form: Form, key: str, *, required: bool) -> str | None:
 
 
 def read_address(form: Form, key: str) -> str | None:
-    """A link to a picture: http or https."""
+    """Return the address of a picture: http or https."""
     address = form.text(key, max_length=2048)
     if not address:
         return None
@@ -138,7 +138,7 @@ def read_address(form: Form, key: str) -> str | None:
 
 
 def read_picture(form: Form, key: str) -> bytes | None:
-    """The bytes of a picture given as a data URI."""
+    """Return the bytes of a picture in a data URI."""
     value = form.body.get(key)
     if value is None:
         return None
@@ -152,7 +152,7 @@ def read_picture(form: Form, key: str) -> bytes | None:
 
 
 def read_limit(query: Mapping[str, str], default: int, highest: int) -> int:
-    """The `limit` of a list request."""
+    """Return the `limit` of a list request; raises ApiError if it is out of range."""
     limit_text = query.get("limit", str(default))
     form = Form({})
     try:
@@ -170,7 +170,7 @@ def read_limit(query: Mapping[str, str], default: int, highest: int) -> int:
 
 
 def read_anchor(query: Mapping[str, str], key: str) -> int | None:
-    """`before`, `after`, `around`, `thread_id`: an id in the query."""
+    """Return an id in the query: `before`, `after`, `around` or `thread_id`."""
     form = Form(dict(query))
     anchor = form.snowflake(key)
     form.done()

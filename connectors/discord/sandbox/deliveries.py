@@ -1,4 +1,4 @@
-"""Events on their way to the gateway, with the faults that were asked for on the way."""
+"""Events on their way to the gateway, with the requested faults."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KINDS: tuple[FaultKind, ...] = ("drop", "delay", "duplicate", "reorder")
 
 
 class Deliveries:
-    """Hands events on at once and in order, unless a fault says otherwise."""
+    """Passes events on at once and in order, unless a fault changes that."""
 
     def __init__(
         self, faults: Faults, forward: Callable[[Event], None], disconnect: Callable[[], None]
@@ -44,7 +44,7 @@ class Deliveries:
                 pass
         self._forward(event)
         held = self._overtaken.pop(event.channel.id, [])
-        while held:  # emptied: the timers of these events look for them here
+        while held:  # emptied in place: the timers of these events look for them in this list
             self._forward(held.pop(0))
 
     def close(self) -> None:
@@ -53,7 +53,7 @@ class Deliveries:
         self._timers.clear()
 
     def _fault(self, event: Event, *kinds: FaultKind) -> Fault | None:
-        """A fault for the event's own channel, or for the parent of its thread."""
+        """Take a fault for the event's own channel, or for the parent of its thread."""
         channel = event.channel
         fault = self._faults.take(f"discord:event:{channel.id}", *kinds)
         if fault is None and channel.root is not channel:
@@ -64,7 +64,7 @@ class Deliveries:
         self._at(seconds, lambda: self._forward(event))
 
     def _hold(self, event: Event, seconds: float) -> None:
-        """Keep an event until the next of its channel, or for a while when none comes."""
+        """Hold an event until the next one of its channel, or for a while if none comes."""
         held = self._overtaken[event.channel.id]
         held.append(event)
 

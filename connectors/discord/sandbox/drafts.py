@@ -1,4 +1,4 @@
-"""What a request wants a message to say: text, embeds, components, files, a poll. Pure."""
+"""A request -> the draft of a message: text, embeds, components, files, a poll. Pure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LEGACY = ("content", "embeds", "poll", "sticker_ids")
 
 @dataclass(frozen=True, slots=True)
 class FileWish:
-    """A file that the message is to have: one that it has already, or an uploaded part."""
+    """A file of a draft: an attachment that the message has already, or an uploaded part."""
 
     attachment_id: int | None = None
     part: Part | None = None
@@ -47,7 +47,7 @@ class FileWish:
 
 @dataclass(frozen=True)
 class Draft:
-    """What a request says; None: nothing said of it. `files`: all that the message shall have."""
+    """A message as a request describes it; None: the field is absent. `files` lists all files."""
 
     content: str | None = None
     embeds: list[dict[str, Any]] | None = None
@@ -65,14 +65,14 @@ class Draft:
 
     @property
     def is_newer(self) -> bool:
-        """Whether the request has the flag of the newer components."""
+        """Return whether the request has the flag IS_COMPONENTS_V2."""
         return bool((self.flags or 0) & V2_FLAG)
 
 
 def read_draft(
     form: Form, parts: Sequence[Part] = (), *, settable: int = _SETTABLE_FLAGS
 ) -> Draft:  # fmt: skip
-    """The fields that all posts and edits share. Rich ones are looked at when they are there."""
+    """Return the fields that all posts and edits share; rich fields are read only if present."""
     flags = form.number("flags") & settable if "flags" in form.body else None
     newer = bool((flags or 0) & V2_FLAG)
     rich = parts or any(name in form.body for name in _RICH)
@@ -96,7 +96,7 @@ def read_draft(
 
 
 def refuse_legacy(form: Form, body: dict[str, Any]) -> None:
-    """Messages of the newer components have nothing of the old fields."""
+    """Refuse the fields that a message with V2 components cannot have."""
     for name in _LEGACY:
         if body.get(name):
             text = f"The '{name}' field cannot be used when using MessageFlags.IS_COMPONENTS_V2"
@@ -104,14 +104,14 @@ def refuse_legacy(form: Form, body: dict[str, Any]) -> None:
 
 
 def check_not_empty(form: Form, draft: Draft) -> None:
-    """Faults first, then 50006 when there is nothing to show."""
+    """Raise the form's errors, or else error 50006 if the draft is empty."""
     form.done()
     if draft.is_empty:
         raise empty_message()
 
 
 def check_edit(form: Form, draft: Draft, message: Message) -> None:
-    """What must hold of a message after an edit: something is left, and of one kind."""
+    """Check that an edited message is not empty and does not mix V2 components with old fields."""
     if message.poll is not None:
         raise poll_stays()
     newer = draft.is_newer or bool(message.flags & V2_FLAG)
@@ -128,15 +128,16 @@ def check_edit(form: Form, draft: Draft, message: Message) -> None:
 
 
 def has_interactive(draft: Draft) -> bool:
-    """Whether something in it can be pressed or chosen."""
+    """Return whether the draft has a button or menu that sends interactions."""
     controls = (c for c in walk(draft.components or []) if c["type"] in INTERACTIVE)
     return any(c.get("style") not in (5, 6) for c in controls)
 
 
 def read_files(form: Form, parts: Sequence[Part]) -> list[FileWish] | None:
-    """`attachments` names new files by their number `n` in `files[n]`, others by their id.
+    """Return the draft's files; None if the request has neither files nor `attachments`.
 
-    Files that the list does not name are taken as well.
+    `attachments` names new files by their number `n` in `files[n]`, others by their id; uploaded
+    files that it does not name are added.
     """
     numbered = _numbered(parts)
     if "attachments" not in form.body and not numbered:

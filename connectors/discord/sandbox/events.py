@@ -1,4 +1,4 @@
-"""What happens on the local Discord, as events for the gateway, and who may hear of each. Pure."""
+"""Events of the local Discord for the gateway, and the bots that may receive each. Pure."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _REQUIRED_INTENTS = {
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One dispatch; `message` is set where its content may have to be left out."""
+    """One dispatch; `message` is set if its content is withheld from some bots."""
 
     name: str
     channel: Channel
@@ -67,7 +67,7 @@ class Event:
 
 
 def may_receive(event: Event, user_id: int, intents: int) -> bool:
-    """Whether a bot with these intents hears of an event."""
+    """Return whether a bot with these intents receives the event."""
     of_guild, of_dm = _REQUIRED_INTENTS.get(event.name, _GUILDS)
     if not intents & (of_guild if event.channel.guild else of_dm):
         return False
@@ -75,7 +75,10 @@ def may_receive(event: Event, user_id: int, intents: int) -> bool:
 
 
 def may_read_content(message: Message, user_id: int, app_id: int, intents: int) -> bool:
-    """Content goes to those who asked, and to each app for its own, DMs and its mentions."""
+    """Return whether an app gets a message's content (docs: topics/gateway, message content).
+
+    It needs the intent, except for its own messages, DMs and its mentions.
+    """
     if intents & Intent.MESSAGE_CONTENT or message.channel.guild is None:
         return True
     if user_id == message.author.id or app_id == message.application_id:

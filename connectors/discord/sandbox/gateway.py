@@ -1,4 +1,4 @@
-"""The gateway v10: sockets, identify and resume, and events out to every session that may hear."""
+"""The gateway v10: sockets, identify and resume, and events to every session that may get them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Gateway:
         self._sockets: set[Outbox] = set()
 
     def deliver(self, event: Event) -> None:
-        """Dispatch an event to every session that may hear of it."""
+        """Dispatch an event to every session that may receive it."""
         full_data = data_without_content = b""
         for session in self._sessions.values():
             user, app = session.app.user.id, session.app.id
@@ -77,14 +77,14 @@ class Gateway:
                 session.dispatch(event.name, full_data)
 
     def deliver_to_app(self, app: App, name: str, data: bytes) -> bool:
-        """Dispatch something to one application alone; whether it has a session."""
+        """Dispatch to the sessions of one application; returns whether it has a session."""
         sessions = [session for session in self._sessions.values() if session.app is app]
         for session in sessions:
             session.dispatch(name, data)
         return bool(sessions)
 
     def disconnect(self, reason: str = "") -> None:
-        """Close every socket: at once, after op 7 ("reconnect") or for good ("invalidate")."""
+        """Close every socket: at once, after op 7 ("reconnect"), or for good ("invalidate")."""
         if reason == "invalidate":
             self._sessions.clear()
         for outbox in list(self._sockets):
@@ -106,7 +106,7 @@ class Gateway:
             await asyncio.sleep(0.01)
 
     async def serve(self, ws: WebSocket) -> None:
-        """One socket, from hello to close."""
+        """Serve one socket, from hello to close."""
         await ws.accept()
         outbox = Outbox()
         self._sockets.add(outbox)
@@ -147,7 +147,7 @@ class Gateway:
 
 
 class _Socket:
-    """What one client asks over its socket."""
+    """The requests of one client over its socket."""
 
     def __init__(self, gateway: Gateway, state: State, ws: WebSocket, outbox: Outbox) -> None:
         self._gateway = gateway
@@ -162,7 +162,7 @@ class _Socket:
         }  # fmt: skip
 
     async def read(self) -> None:
-        """Answer until the client leaves, sends nonsense or stops beating."""
+        """Answer until the client leaves, sends invalid frames or stops its heartbeat."""
         while True:
             try:
                 async with asyncio.timeout(HEARTBEAT_S * 2):
@@ -185,8 +185,8 @@ class _Socket:
             session.left_at = time.monotonic()
 
     def _left(self, code: int) -> None:
-        # A client that closes with 1000 or 1001 gives its session up (docs: topics/gateway).
-        # Our own closing frames arrive here too, with the code that we sent.
+        # A client that closes with 1000 or 1001 ends its session (docs: topics/gateway). Our own
+        # closing frames also arrive here, with the code that we sent.
         if code in (1000, 1001) and self._session and self._session.outbox is self._outbox:
             self._gateway.end_session(self._session)
 
@@ -216,7 +216,7 @@ class _Socket:
     def _heartbeat(self, data: Any) -> None:
         if self._session is not None and isinstance(data, int):
             self._session.acknowledge(data)
-        # Never faster than a network: discord.py notes when it sent only after it did.
+        # Answer with a network's latency: discord.py notes the send time only after sending.
         answer = self._outbox.put_nowait
         asyncio.get_running_loop().call_later(_LATENCY_S, answer, frame(11, None))
 
@@ -268,7 +268,7 @@ class _Socket:
         session.dispatch("GUILD_MEMBERS_CHUNK", orjson.dumps(chunk))
 
     def _in_session(self, _data: Any) -> Session:
-        """Ops that need a session and are accepted (presence, voice)."""
+        """Return the session; accept ops that need one (presence, voice) without effect."""
         if self._session is None:
             raise _Close(4003, "Not authenticated.")
         return self._session
@@ -303,7 +303,7 @@ class _Socket:
 
 
 def guild_create(guild: Guild, session: Session) -> Json:
-    """A guild as a new session gets it: what the bot may see, and (docs) which members."""
+    """Return a guild as a new session gets it, with the members that its intents allow."""
     viewer = session.app.user.id
     everybody = bool(session.intents & Intent.GUILD_PRESENCES)
     members = [m for m in guild.members.values() if everybody or m.user.id == viewer]
@@ -315,7 +315,7 @@ def guild_create(guild: Guild, session: Session) -> Json:
         "member_count": len(guild.members),
         "voice_states": [],
         "members": [member_json(member) for member in members],
-        # Discord tells bots of all channels, also of those that they may not view.
+        # Discord sends bots all channels, even those that they may not view.
         "channels": [channel_json(channel) for channel in guild.channels.values()],
         "threads": [
             thread_json(thread, viewer)
@@ -351,7 +351,7 @@ def _member_chunk(guild: Guild, request: Json) -> Json:
 
 
 async def _send_all(ws: WebSocket, outbox: Outbox, *, compress: bool) -> None:
-    """Send what comes into the outbox, up to the order to close."""
+    """Send the frames of the outbox until the order to close."""
     deflate = zlib.compressobj() if compress else None
     with contextlib.suppress(WebSocketDisconnect, RuntimeError):
         while not isinstance(item := await outbox.get(), Closing):

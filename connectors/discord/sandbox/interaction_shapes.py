@@ -19,7 +19,7 @@ _LOCALE = "en-US"
 
 
 def interaction_json(interaction: Interaction, state: State) -> Json:
-    """INTERACTION_CREATE (docs: interactions/receiving-and-responding)."""
+    """Return the data of INTERACTION_CREATE (docs: interactions/receiving-and-responding)."""
     channel, guild = interaction.channel, interaction.channel.guild
     shape: Json = {
         "id": str(interaction.id),
@@ -58,7 +58,7 @@ def owners(interaction: Interaction) -> Json:
 
 
 def metadata_json(interaction: Interaction) -> Json:
-    """`interaction_metadata` of a message that answers an interaction."""
+    """Return the `interaction_metadata` of a message that answers an interaction."""
     shape: Json = {
         "id": str(interaction.id), "type": interaction.kind, "user": user_json(interaction.user),
         "authorizing_integration_owners": owners(interaction),
@@ -69,7 +69,7 @@ def metadata_json(interaction: Interaction) -> Json:
 
 
 def resolved_json(kind: int, values: list[str], channel: Channel, state: State) -> Json:
-    """`resolved` of a menu of users, roles or channels."""
+    """Return the `resolved` data of a menu of users, roles or channels."""
     guild = channel.guild
     users = [u for v in values if (u := state.users.get(int(v)))] if kind in (5, 7) else []
     resolved: dict[str, Any] = {}

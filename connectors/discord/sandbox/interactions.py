@@ -1,4 +1,4 @@
-"""Interactions from the person's action to the application's answers, in Discord's deadlines."""
+"""Interactions, from the user's action to the application's answers, with Discord's deadlines."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _MAX_INTERACTIONS = 10_000
 
 
 class InteractionDispatcher:
-    """Takes interactions to applications; `patience` is how long a person's client waits.
+    """Sends interactions to applications; `deadline_s` is how long a user's client waits.
 
     Faults: `discord:interaction:<channel>` with `drop`, `delay` and `duplicate`.
     """
@@ -56,7 +56,7 @@ class InteractionDispatcher:
     async def dispatch(
         self, kind: int, app: App, user: User, channel: Channel, data: Json, source: Message | None
     ) -> Interaction:
-        """Tell the application, and wait for its first answer or until it is too late for one."""
+        """Send an interaction to the application and wait for its first answer or the deadline."""
         interaction = Interaction(
             id=self._state.ids.next(), token="aW" + secrets.token_urlsafe(90), kind=kind, app=app,
             user=user, channel=channel, data=data, made=self._state.now(),
@@ -73,7 +73,7 @@ class InteractionDispatcher:
         return interaction
 
     async def _send(self, app: App, channel: Channel, payload: bytes) -> bool:
-        """Whether there is anybody to wait for."""
+        """Send the payload; returns whether an answer may come."""
         fault_key = f"discord:interaction:{channel.id}"
         fault = self._faults.take(fault_key, "drop", "delay", "duplicate")
         if fault is not None and fault.kind == "drop":
@@ -87,25 +87,25 @@ class InteractionDispatcher:
 
 
 class InteractionAnswers:
-    """What applications answer; the routes call it."""
+    """The answers of applications; the routes call it."""
 
     def __init__(self, changes: StateChanges) -> None:
         self._changes = changes
         self._state: State = changes.state
 
     def of(self, interaction_id: int, token: str) -> Interaction:
-        """The interaction that waits for its first answer."""
+        """Return the interaction that waits for its first answer; raises ApiError."""
         interaction = self._state.interactions.get(token)
         if interaction is None or interaction.id != interaction_id:
             raise unknown_interaction()
         if interaction.answer is not None:
             raise already_acknowledged()
-        if interaction.first_answer.cancelled():  # the person was told that it failed
+        if interaction.first_answer.cancelled():  # the client already showed a failure
             raise unknown_interaction()
         return interaction
 
     def hook(self, app_id: int, token: str) -> Interaction | None:
-        """The interaction behind a webhook address; None where it is a webhook's own."""
+        """Return the interaction of a webhook address; None if it is a real webhook's."""
         if not any(app.id == app_id for app in self._state.apps.values()):
             return None
         interaction = self._state.interactions.get(token)
@@ -123,7 +123,7 @@ class InteractionAnswers:
             interaction.first_answer.set_result(kind)
 
     def post(self, interaction: Interaction, draft: Draft, *, loading: bool = False) -> Message:
-        """A message that answers: to all, or with EPHEMERAL to the person alone."""
+        """Post an answer: to the channel, or with EPHEMERAL to the user alone."""
         message = self._changes.compose(interaction.channel, interaction.app.user, draft)
         message.webhook_id = message.application_id = interaction.app.id
         message.interaction = metadata_json(interaction)
@@ -140,7 +140,7 @@ class InteractionAnswers:
         return message
 
     def complete(self, interaction: Interaction, draft: Draft) -> Json:
-        """Put its content into the message that says the application is thinking."""
+        """Put the draft's content into the "thinking" message."""
         message = self.original(interaction)
         interaction.loading = False
         message.flags &= ~LOADING
@@ -150,7 +150,7 @@ class InteractionAnswers:
         return self._changes.edit(message, draft, allowed_from(draft.allowed_mentions, USERS_ONLY))
 
     def original(self, interaction: Interaction) -> Message:
-        """`@original`: the answer, or the touched message where that was updated."""
+        """Return `@original`: the answer, or the updated message with the component."""
         message = interaction.original
         if message is None or not self._exists(message):
             raise unknown_message()
@@ -178,6 +178,6 @@ class InteractionAnswers:
 
 
 def data_form(body: Form) -> Form:
-    """The `data` of a callback as a form of its own."""
+    """Return the `data` of a callback as a form of its own."""
     data: Any = body.body.get("data")
     return Form({} if data is None else data)

@@ -1,4 +1,4 @@
-"""The local Discord as the sandbox uses it: its routes, and people who speak on it."""
+"""The local Discord as the sandbox uses it: its routes, and the actions of its people."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _THREAD_NAME_MAX = 100
 
 
 class LocalDiscord(PlatformActions):
-    """One local Discord; `state` is open to tests that arrange what people cannot."""
+    """One local Discord; tests may change `state` directly where no user action exists."""
 
     name = "discord"
 
@@ -85,14 +85,14 @@ class LocalDiscord(PlatformActions):
     async def post_as(
         self, workspace: str, channel: str, person: str, text: str, thread: str | None = None
     ) -> Shown:
-        """A person says something; in `@me`, `channel` is a DM or one of its two users."""
+        """Post a user's message; in `@me`, `channel` is a DM or one of its two users."""
         return self._post(workspace, channel, person, thread, Draft(content=_checked_text(text)))
 
     async def post_files(
         self, workspace: str, channel: str, person: str, files: Sequence[FileUpload],
         text: str = "", thread: str | None = None,
     ) -> Shown:  # fmt: skip
-        """A person shares files, all in one message."""
+        """Post a user's files in one message."""
         place = self._channel(workspace, channel, self._person(person))
         largest = place.guild.largest_file if place.guild else 10 << 20
         if not 1 <= len(files) <= 10 or any(len(file.data) > largest for file in files):
@@ -104,7 +104,7 @@ class LocalDiscord(PlatformActions):
     async def edit_as(
         self, workspace: str, channel: str, person: str, message: str, text: str
     ) -> Shown:
-        """A person changes a message of theirs; `channel` may be a thread, too."""
+        """Edit a user's own message; `channel` may be a thread."""
         user, target = self._visible_message(workspace, channel, person, message)
         if target.author.id != user.id or target.type not in SPOKEN:
             raise Refused(f"{user.display_name!r} did not write message {message}")
@@ -114,19 +114,19 @@ class LocalDiscord(PlatformActions):
         return self._changes.to_shown(target, shape)
 
     async def delete_as(self, workspace: str, channel: str, person: str, message: str) -> None:
-        """A message goes by its author's hand, or by one who may manage messages there."""
+        """Delete a message as its author, or as a user with Manage Messages."""
         user, target = self._visible_message(workspace, channel, person, message)
         granted = permissions_in(target.channel, user.id)
         if target.author.id != user.id and not granted & Permission.MANAGE_MESSAGES:
             raise Refused(f"{user.display_name!r} may not delete message {message}")
         if target.type == MessageType.THREAD_STARTER:
-            raise Refused(f"Message {message} shows what its thread began with; nobody deletes it")
+            raise Refused(f"Message {message} shows the thread's root; nobody deletes it")
         self._changes.delete(target)
 
     async def react_as(
         self, workspace: str, channel: str, person: str, message: str, emoji: str
     ) -> None:
-        """Unicode, or `name:id` of a custom one; the local guilds have none of their own."""
+        """React with Unicode or `name:id` of a custom emoji; the local guilds have none."""
         user, target = self._visible_message(workspace, channel, person, message)
         emoji_shape = emoji_json(emoji)
         if f"{emoji_shape['name']}:{emoji_shape['id']}" not in target.reactions:
@@ -145,10 +145,10 @@ class LocalDiscord(PlatformActions):
     async def clear_reactions_as(
         self, workspace: str, channel: str, person: str, message: str, emoji: str | None = None
     ) -> None:
-        """Somebody who manages messages takes all reactions away, or those with one emoji."""
+        """Remove all reactions, or those with one emoji; needs Manage Messages."""
         user, target = self._visible_message(workspace, channel, person, message)
         if not permissions_in(target.channel, user.id) & Permission.MANAGE_MESSAGES:
-            raise Refused(f"{user.display_name!r} may not take reactions of others away")
+            raise Refused(f"{user.display_name!r} may not remove reactions of others")
         self._changes.clear_reactions(target, emoji_json(emoji) if emoji else None)
 
     async def pin_as(
@@ -170,26 +170,28 @@ class LocalDiscord(PlatformActions):
 
     @property
     def typed(self) -> list[tuple[str, str]]:
-        """Where typing was shown of late, and whose: channel and user ids."""
+        """Return the latest typing indicators: channel and user ids."""
         return [(str(place), str(user)) for place, user in self._changes.typed]
 
     async def command_as(
         self, workspace: str, channel: str, person: str, command: str, text: str = ""
     ) -> Outcome:
-        """A person types `/command text`, in a channel or a thread where they may use commands."""
+        """Use `/command text` in a channel or thread where the user may use commands."""
         place, user = self._allowed(workspace, channel, person, Permission.USE_APPLICATION_COMMANDS)
         return await self._user_interactions.command(user, place, command, text.strip())
 
     async def press(self, press: Press) -> Outcome:
         if press.form:
-            raise InvalidData("Nothing is pressed in a modal of Discord: send it")
+            raise InvalidData("A Discord modal has no buttons: submit it")
         user = self._person(press.person)
         message = self._message_for(press.workspace, press.channel, press.message, user)
         return await self._user_interactions.press(user, message, press.action, press.values)
 
     async def choose(self, choice: Choice) -> Outcome:
         if choice.form:
-            raise InvalidData("Nothing is told of a modal before it is sent: give all values then")
+            raise InvalidData(
+                "A Discord modal sends no choices before it is submitted: give all values then"
+            )
         user = self._person(choice.person)
         message = self._message_for(choice.workspace, choice.channel, choice.message, user)
         return await self._user_interactions.choose(user, message, choice.action, choice.value)
@@ -204,13 +206,13 @@ class LocalDiscord(PlatformActions):
         return self._user_interactions.forms(self._person(person).id)
 
     def whispers(self, workspace: str, person: str) -> list[Shown]:
-        """What only this person sees, wherever it stands."""
+        """Return the messages that only this user sees, in any channel."""
         user_id = self._person(person).id
         whispers = [m for m in self.state.whispers.values() if m.audience == user_id]
         return [self._changes.to_shown(message) for message in whispers]
 
     def create_webhook_as(self, channel: str, person: str, name: str) -> Webhook:
-        """A person makes a webhook in the channel's settings: no application owns it."""
+        """Create a webhook as a user does in the channel's settings: no application owns it."""
         place = self.state.channels.get(_id(channel))
         if place is None:
             raise NotFound(f"Channel {channel!r} not found; see world()")
@@ -245,7 +247,7 @@ class LocalDiscord(PlatformActions):
         return FileWish(part=part, description=file.alt or None, spoiler=file.spoiler)
 
     def _message_for(self, workspace: str, channel: str, message: str, user: User) -> Message:
-        """A message of a channel or one of its threads, or one that only this person sees."""
+        """Return a message of a channel or its threads, or one that only this user sees."""
         if found_message := self._find_message(workspace, channel, message, user):
             return found_message
         whisper = self.state.whispers.get(_id(message))
@@ -256,7 +258,7 @@ class LocalDiscord(PlatformActions):
     def _visible_message(
         self, workspace: str, channel: str, person: str, message: str
     ) -> tuple[User, Message]:  # fmt: skip
-        """Who changes something, and what; they must see it."""
+        """Return the user and the message; the user must see it."""
         user = self._person(person)
         target = self._find_message(workspace, channel, message, user)
         if target is None:
@@ -268,7 +270,7 @@ class LocalDiscord(PlatformActions):
     def _find_message(
         self, workspace: str, channel: str, message: str, user: User
     ) -> Message | None:
-        """A message that stands in a channel or in one of its threads."""
+        """Return a message of a channel or of one of its threads, or None."""
         place = self._channel(workspace, channel, user)
         message_id = _id(message)
         places = (place, *self.state.threads_of(place))
@@ -281,7 +283,7 @@ class LocalDiscord(PlatformActions):
         return [self._changes.to_shown(message) for message in sorted(spoken, key=lambda m: m.id)]
 
     async def disconnect(self, reason: str = "") -> None:
-        """Close every socket: cut, after op 7 (`reconnect`), or without resume (`invalidate`)."""
+        """Close every socket: at once, after op 7 (`reconnect`), or for good (`invalidate`)."""
         self._gateway.disconnect(reason)
 
     async def close(self) -> None:
@@ -298,7 +300,7 @@ class LocalDiscord(PlatformActions):
         return Response(data, media_type=picture_type(data))
 
     async def _file(self, request: Request) -> Response:
-        """A file, for those with an address that has not ended. Faults: `discord:cdn:<channel>`."""
+        """Serve a file if its address is valid and not expired. Fault: `discord:cdn:<channel>`."""
         params = request.path_params
         fault = self._context.faults.take(f"discord:cdn:{params['channel_id']}", "status")
         if fault is not None:
@@ -311,7 +313,7 @@ class LocalDiscord(PlatformActions):
         return answer or PlainTextResponse("This content is no longer available.", 404)
 
     async def _elsewhere(self, request: Request) -> Response:
-        """The proxy of pictures elsewhere: it sends there."""
+        """Redirect to an external picture, as the proxy address."""
         params = request.path_params
         return RedirectResponse(f"{params['scheme']}://{unquote(params['rest'])}")
 
@@ -330,7 +332,7 @@ class LocalDiscord(PlatformActions):
         return place
 
     def _dm(self, channel: str, author: User | None) -> Channel:
-        """A DM by its own id, by its person (then with the first app's bot), or by its bot."""
+        """Return a DM by its own id, by its user (then with the first app's bot), or by its bot."""
         channel_id = _id(channel)
         place = self.state.channels.get(channel_id)
         if place is not None and place.guild is None:
@@ -341,11 +343,11 @@ class LocalDiscord(PlatformActions):
         first = next(iter(self.state.apps.values())).user
         person, bot = (author, user) if user.bot else (user, first)
         if person is None:
-            raise NotFound(f"DM of bot {channel!r}: say with whom; give the person's id")
+            raise NotFound(f"DM of bot {channel!r}: name the other side; give the person's id")
         return self.state.dm_of(person, bot)
 
     def _thread(self, place: Channel, thread: str, author: User) -> Channel:
-        """A thread of a channel; one that is no thread yet begins from that message."""
+        """Return a thread of a channel, started from the message `thread` if needed."""
         thread_channel = self.state.channels.get(_id(thread))
         if thread_channel is not None and thread_channel.root is place and thread_channel.thread:
             return thread_channel

@@ -1,4 +1,4 @@
-"""Who may do what where: roles, overwrites -> permission bits. Pure (docs: topics/permissions)."""
+"""Roles and overwrites -> permission bits. Pure (docs: topics/permissions)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from connectors.discord.sandbox.state import Channel, Guild, Member
 
 
 class Permission(IntFlag):
-    """The permissions that the local Discord asks for."""
+    """The permissions that the local Discord checks."""
 
     MANAGE_CHANNELS = 1 << 4
     ADMINISTRATOR = 1 << 3
@@ -46,7 +46,7 @@ IN_A_DM = EVERYONE & ~(Permission.CREATE_PUBLIC_THREADS | Permission.CREATE_PRIV
 
 
 def guild_permissions(guild: Guild, member: Member) -> int:
-    """What a member may do in the guild at large."""
+    """Return a member's permission bits in the guild, without channel overwrites."""
     if guild.owner_id == member.user.id:
         return ALL
     granted = guild.roles[guild.id].permissions
@@ -56,7 +56,7 @@ def guild_permissions(guild: Guild, member: Member) -> int:
 
 
 def permissions_in(channel: Channel, user_id: int) -> int:
-    """What a user may do in a channel; a thread has the permissions of its parent."""
+    """Return a user's permission bits in a channel; a thread has those of its parent."""
     if channel.guild is None:
         return int(IN_A_DM) if user_id in channel.recipients else 0
     member = channel.guild.members.get(user_id)

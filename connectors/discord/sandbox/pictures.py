@@ -19,7 +19,7 @@ _MAGIC = {
 
 @lru_cache(maxsize=512)
 def avatar_png(seed: str) -> bytes:
-    """A mirrored pattern of 64x64 pixels; the same seed gives the same picture."""
+    """Return a PNG with a mirrored pattern of 64x64 pixels; equal seeds give equal pictures."""
     digest = hashlib.sha256(seed.encode()).digest()
     colour, ground = digest[:3], bytes(255 - value // 6 for value in digest[3:6])
     rows = b"".join(_row(digest, index, colour, ground) * _CELL_PIXELS for index in range(_CELLS))
@@ -34,7 +34,7 @@ def avatar_png(seed: str) -> bytes:
 
 
 def picture_type(data: bytes) -> str:
-    """The media type of an uploaded picture, by its first bytes."""
+    """Return the media type of an uploaded picture, from its first bytes."""
     for magic, kind in _MAGIC.items():
         if data.startswith(magic):
             return kind

@@ -1,4 +1,4 @@
-"""What else people do on the local Discord: come and go, name things, vote, speak in other ways.
+"""More actions of users on the local Discord: join, leave, rename, vote, forward, send voice.
 
 `channel` may be a thread wherever the action applies to threads.
 """
@@ -47,11 +47,11 @@ class PlatformActions(ABC):
 
     @abstractmethod
     def _place_and_user(self, workspace: str, channel: str, person: str) -> tuple[Channel, User]:
-        """Where it is done, and by whom."""
+        """Return the channel of an action and the user who does it."""
 
     @abstractmethod
     def _file_wish(self, file: FileUpload) -> FileWish:
-        """A file that goes along."""
+        """Return the file as part of a draft."""
 
     async def join_as(self, workspace: str, channel: str, person: str) -> None:
         """A person becomes a member of the server that the channel is in."""
@@ -88,8 +88,10 @@ class PlatformActions(ABC):
         self, workspace: str, channel: str, person: str, name: str,
         message: str | None = None, text: str = "",
     ) -> str:  # fmt: skip
-        """A person starts a thread: from a message, without one, or as a post of a forum, which
-        has a first `text`. Gives the thread's id."""
+        """Start a thread from a message, without one, or as a forum post with a first `text`.
+
+        Returns the thread's id.
+        """
         place, user = self._allowed(workspace, channel, person, Permission.CREATE_PUBLIC_THREADS)
         if not 1 <= len(name.strip()) <= LONGEST_NAME:
             raise InvalidData(f"A thread's name has 1 to {LONGEST_NAME} characters")
@@ -109,7 +111,7 @@ class PlatformActions(ABC):
     async def close_thread_as(
         self, workspace: str, channel: str, person: str, thread: str, *, lock: bool = False
     ) -> None:
-        """A person archives a thread; to lock it is for those who manage threads."""
+        """Archive a thread; locking it needs Manage Threads."""
         place, user = self._managed(workspace, thread, person)
         data = place.thread
         if data is None or str(place.root.id) != channel:
@@ -123,7 +125,7 @@ class PlatformActions(ABC):
     async def delete_thread_as(
         self, workspace: str, channel: str, person: str, thread: str
     ) -> None:
-        """Those who manage threads take one away, with all that was said in it."""
+        """Delete a thread with all its messages; needs Manage Threads."""
         place, user = self._managed(workspace, thread, person)
         if place.thread is None or str(place.root.id) != channel:
             raise NotFound(f"No thread {thread!r} in {channel!r}")
@@ -135,7 +137,7 @@ class PlatformActions(ABC):
         self, workspace: str, channel: str, person: str, question: str, answers: Sequence[str],
         hours: int = 24, *, several: bool = False,
     ) -> Shown:  # fmt: skip
-        """A person asks the channel something."""
+        """Post a poll."""
         fits = 1 <= len(question) <= 300 and all(1 <= len(answer) <= 55 for answer in answers)
         if not (fits and 1 <= len(answers) <= MAX_ANSWERS and 1 <= hours <= MAX_HOURS):
             raise InvalidData("A poll has a question of 300 characters, 1 to 10 answers of 55")
@@ -145,28 +147,28 @@ class PlatformActions(ABC):
     async def vote_as(
         self, workspace: str, channel: str, person: str, message: str, answers: Sequence[int]
     ) -> None:
-        """A person gives these answers (1, 2 ...) to a poll, and takes all others back."""
+        """Vote for these answers (1, 2 ...) of a poll and withdraw all other votes."""
         place, user = self._place_and_user(workspace, channel, person)
         target = self._message(place, message)
         poll = target.poll
         if poll is None or poll.finalized:
-            raise Refused(f"Message {message} is no poll, or it has ended")
+            raise Refused(f"Message {message} is not a poll, or it has ended")
         if len(answers) > 1 and not poll.several:
             raise Refused("This poll takes one answer of each")
         self._changes.vote(target, user, set(answers))
 
     async def end_poll_as(self, workspace: str, channel: str, person: str, message: str) -> None:
-        """A person ends a poll of theirs before its time."""
+        """End a poll of one's own early."""
         place, user = self._place_and_user(workspace, channel, person)
         target = self._message(place, message)
         if target.poll is None or target.author is not user:
-            raise Refused(f"Message {message} is no poll of {user.display_name!r}")
+            raise Refused(f"Message {message} is not a poll of {user.display_name!r}")
         self._changes.end_poll(target)
 
     async def sticker_as(
         self, workspace: str, channel: str, person: str, name: str = "Wave", text: str = ""
     ) -> Shown:
-        """A person sends a sticker, with words or without."""
+        """Send a sticker, with or without text."""
         sticker: Json = {"id": str(STICKER), "name": name, "format_type": 1}
         return self._post_special(
             workspace, channel, person, Draft(content=text), stickers=[sticker]
@@ -175,7 +177,7 @@ class PlatformActions(ABC):
     async def reply_as(
         self, workspace: str, channel: str, person: str, message: str, text: str
     ) -> Shown:
-        """A person answers a message, in its channel or thread."""
+        """Reply to a message, in its channel or thread."""
         place, user = self._allowed(workspace, channel, person, Permission.SEND_MESSAGES)
         target = self._message(place, message)
         shape = self._changes.post(
@@ -190,8 +192,7 @@ class PlatformActions(ABC):
     async def forward_as(
         self, workspace: str, channel: str, person: str, message: str, to: str, text: str = ""
     ) -> Shown:
-        """A person forwards a message of `channel` to the channel `to`; their own words follow it
-        as a message of their own."""
+        """Forward a message of `channel` to the channel `to`; `text` follows as another message."""
         place, _ = self._place_and_user(workspace, channel, person)
         target = self._message(place, message)
         whole = message_json(target, self._changes.state)
@@ -207,7 +208,7 @@ class PlatformActions(ABC):
     async def remove_file_as(
         self, workspace: str, channel: str, person: str, message: str, name: str
     ) -> Shown:
-        """A person takes a file out of a message of theirs, which is an edit."""
+        """Remove a file from a message of one's own, which is an edit."""
         place, user = self._place_and_user(workspace, channel, person)
         target = self._message(place, message)
         other_files = [
@@ -225,7 +226,7 @@ class PlatformActions(ABC):
     async def voice_as(
         self, workspace: str, channel: str, person: str, file: FileUpload, seconds: float = 1.0
     ) -> Shown:
-        """A person speaks: one file of sound, nothing beside it."""
+        """Send a voice message: one audio file and nothing else."""
         draft = Draft(files=[self._file_wish(file)], flags=_IS_VOICE)
         waveform = base64.b64encode(bytes(range(0, 256, 8))).decode()
         return self._post_special(workspace, channel, person, draft, sound=(seconds, waveform))
@@ -234,14 +235,14 @@ class PlatformActions(ABC):
     def _post(
         self, workspace: str, channel: str, person: str, thread: str | None, draft: Draft
     ) -> Shown:
-        """What a person says in a channel, where they may."""
+        """Post a user's message in a channel where they may write."""
 
     def _post_special(
         self, workspace: str, channel: str, person: str, draft: Draft, *,
         stickers: Sequence[Json] = (), snapshots: Sequence[Json] = (),
         reference: Json | None = None, sound: tuple[float, str] | None = None,
     ) -> Shown:  # fmt: skip
-        """A message of another kind than `Acts.post` makes."""
+        """Post a message with stickers, snapshots or sound, which `StateChanges.post` lacks."""
         permission = Permission.SEND_MESSAGES
         place, user = self._allowed(workspace, channel, person, permission)
         message = self._changes.compose(place, user, draft)
@@ -254,7 +255,7 @@ class PlatformActions(ABC):
         return self._changes.to_shown(message, shape)
 
     def _managed(self, workspace: str, channel: str, person: str) -> tuple[Channel, User]:
-        """A channel that this person may change: threads are their owners', too."""
+        """Return a channel that this user may change; a thread's owner may change the thread."""
         place, user = self._place_and_user(workspace, channel, person)
         permission = Permission.MANAGE_THREADS if place.thread else Permission.MANAGE_CHANNELS
         owns = place.thread is not None and place.thread.owner_id == user.id
@@ -271,7 +272,7 @@ class PlatformActions(ABC):
         return place, user
 
     def _message(self, place: Channel, message: str) -> Message:
-        """A message that somebody said, in the channel or one of its threads."""
+        """Return a message that a user or bot wrote, in the channel or one of its threads."""
         message_id = int(message) if message.isdecimal() else -1
         places = (place, *self._changes.state.threads_of(place))
         messages = next((p.messages[message_id] for p in places if message_id in p.messages), None)

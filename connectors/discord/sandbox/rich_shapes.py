@@ -1,7 +1,7 @@
-"""Attachments, embeds and components of a message -> JSON, with the addresses of this moment.
+"""Attachments, embeds and components of a message -> JSON, with freshly signed addresses.
 
-A file that an embed shows does not stand among the attachments (discord-api-docs #1340); one that
-a component shows does.
+A file that an embed shows is not listed among the attachments (discord-api-docs #1340); a file that
+a component shows is.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _IS_SPOILER = 1 << 3
 
 
 def rich_json(message: Message, state: State) -> Json:
-    """`attachments`, `embeds` and `components`, in new objects."""
+    """Return `attachments`, `embeds` and `components` as new objects."""
     files = {name: a for a in message.attachments for name in (a.original_name, a.filename)}
     place = message.channel.id
     in_embeds: set[int] = set()
@@ -92,7 +92,7 @@ def _embed(
 def _resolve(
     media: Json, files: dict[str, Attachment], place: int, state: State
 ) -> Attachment | None:
-    """Put the real address into a media item; gives the file, if it is one of the message's."""
+    """Put the signed address into a media item; returns the message's attachment, if it is one."""
     url = media["url"]
     if not url.startswith(_REFERENCE):
         media["proxy_url"] = state.cdn.external(url)
@@ -110,7 +110,7 @@ def _resolve(
 
 
 def _copied(value: Any) -> Any:
-    """A deep copy of checked components, which are never deep."""
+    """Return a deep copy of checked components, whose depth is bounded."""
     if isinstance(value, dict):
         return {key: _copied(inner) for key, inner in value.items()}
     if isinstance(value, list):

@@ -1,6 +1,6 @@
-"""The world that the local Discord begins with: two guilds, their channels, people and apps.
+"""The initial state of the local Discord: two guilds with channels, people and apps.
 
-Ids are the same at every start, so that configurations and tests may name them.
+Ids are the same at every start, so that configurations and tests can name them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SEEDED_AT = 1_735_689_600.0  # 2025-01-01
 
 
 def seed(state: State, channels: int) -> World:
-    """Fill an empty state; `channels` text channels in each guild."""
+    """Fill an empty state and return its world; `channels` is the number of text channels."""
     ids = Snowflakes(lambda: _SEEDED_AT)
     people = [_user(state, ids, name, display_name) for name, display_name in PEOPLE.items()]
     owner = people[0]

@@ -1,4 +1,4 @@
-"""Gateway sessions: numbered dispatches, kept for a while so that a lost socket can resume."""
+"""Gateway sessions: numbered dispatches, stored so that a client can resume after a lost socket."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ MAX_DISPATCHES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """The last thing in an outbox: close the socket with this code."""
+    """The last item of an outbox: the order to close the socket with this code."""
 
     code: int
     reason: str
 
 
 class Outbox(asyncio.Queue["bytes | Closing"]):
-    """What a socket still has to send, in order."""
+    """The frames that a socket still has to send, in order."""
 
 
 @dataclass
 class Session:
-    """One identified gateway session of an app; `outbox` is its socket's, when it has one."""
+    """One identified gateway session of an app; `outbox` is that of its socket, if it has one."""
 
     id: str
     app: App
@@ -36,20 +36,20 @@ class Session:
     outbox: Outbox | None = None
     seq: int = 0
     left_at: float | None = None  # when it lost its socket
-    # Sequence, name, data; the data are shared by all sessions that keep them.
+    # Sequence number, event name, data; sessions share the data bytes.
     dispatches: deque[tuple[int, str, bytes]] = field(
         default_factory=lambda: deque[tuple[int, str, bytes]](maxlen=MAX_DISPATCHES)
     )
 
     def dispatch(self, name: str, data: bytes) -> None:
-        """Number a dispatch, keep it and send it if there is a socket. `data` is JSON."""
+        """Number a dispatch, store it, and send it if there is a socket. `data` is JSON."""
         self.seq += 1
         self.dispatches.append((self.seq, name, data))
         if self.outbox is not None:
             self.outbox.put_nowait(_dispatch_frame(self.seq, name, data))
 
     def acknowledge(self, seq: int) -> None:
-        """The client has got everything up to `seq`: nothing of it will be asked again."""
+        """Drop the dispatches up to `seq`: the client received them and will not ask for them."""
         while self.dispatches and self.dispatches[0][0] <= seq:
             self.dispatches.popleft()
 
@@ -58,7 +58,7 @@ class Session:
         return first - 1 <= seq <= self.seq
 
     def resume(self, seq: int, outbox: Outbox) -> None:
-        """Send what was missed after `seq`, then RESUMED."""
+        """Send the dispatches after `seq`, then RESUMED."""
         if self.outbox is not None:
             self.outbox.put_nowait(Closing(4000, "Resumed elsewhere"))
         self.acknowledge(seq)
@@ -70,7 +70,7 @@ class Session:
 
 
 def frame(op: int, data: Json | bool | int | None) -> bytes:
-    """A frame that is no dispatch."""
+    """Return a frame that is not a dispatch."""
     return orjson.dumps({"t": None, "s": None, "op": op, "d": data})
 
 

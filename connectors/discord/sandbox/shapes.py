@@ -99,7 +99,7 @@ def application_json(app: App) -> Json:
 
 
 def app_flags(app: App) -> int:
-    """The privileged intents of an app in fewer than 100 guilds, as application flags."""
+    """Return the privileged intents of an app in fewer than 100 guilds as application flags."""
     return sum(flag for intent, flag in _LIMITED_FLAGS.items() if app.granted & intent)
 
 
@@ -123,7 +123,7 @@ def role_json(role: Role) -> Json:
 
 
 def channel_json(channel: Channel, viewer: int | None = None) -> Json:
-    """Any channel; `viewer` is the bot that sees it (a thread then tells of its membership)."""
+    """Return any channel; `viewer` is the bot that sees it (adds its membership of a thread)."""
     if channel.thread is not None:
         return thread_json(channel, viewer)
     if channel.guild is None:
@@ -160,7 +160,7 @@ def channel_json(channel: Channel, viewer: int | None = None) -> Json:
 def thread_json(channel: Channel, viewer: int | None = None) -> Json:
     thread = channel.thread
     if thread is None or channel.guild is None or channel.parent is None:
-        raise ValueError(f"Channel {channel.id} is no thread; ask channel_json for it")
+        raise ValueError(f"Channel {channel.id} is not a thread; use channel_json")
     shape: Json = {
         "id": str(channel.id),
         "type": int(channel.type),
@@ -199,7 +199,7 @@ def thread_member_json(channel: Channel, user_id: int) -> Json:
 
 
 def guild_json(guild: Guild) -> Json:
-    """A guild as REST gives it, without channels, members and threads."""
+    """Return a guild as REST does, without channels, members and threads."""
     return {
         "id": str(guild.id),
         "name": guild.name,
@@ -245,7 +245,7 @@ def guild_json(guild: Guild) -> Json:
 
 
 def own_guild_json(guild: Guild, app: App) -> Json:
-    """A guild as `/users/@me/guilds` lists it."""
+    """Return a guild as `/users/@me/guilds` lists it."""
     permissions = guild_permissions(guild, guild.members[app.user.id])
     return {
         "id": str(guild.id), "name": guild.name, "icon": None, "banner": None,
@@ -255,7 +255,7 @@ def own_guild_json(guild: Guild, app: App) -> Json:
 
 
 def message_json(message: Message, state: State) -> Json:
-    """A message as REST gives it, with the message that it answers when that still stands."""
+    """Return a message as REST does, with the message that it replies to unless deleted."""
     shape = _plain_message_json(message, state)
     if message.type in (MessageType.REPLY, MessageType.THREAD_STARTER) and message.reference:
         target = _referenced(message.reference, state)
@@ -264,7 +264,7 @@ def message_json(message: Message, state: State) -> Json:
 
 
 def gateway_message_json(message: Message, shape: Json) -> Json:
-    """What the gateway adds to a message: its guild, the author as a member, who is mentioned."""
+    """Return a message as the gateway sends it: with guild, author's member and mentions."""
     guild = message.channel.guild
     gateway_fields: Json = {"channel_type": int(message.channel.type)}
     if guild is not None:
@@ -278,7 +278,7 @@ def gateway_message_json(message: Message, shape: Json) -> Json:
 
 
 def without_content(shape: Json) -> Json:
-    """A message as an app without the intent MESSAGE_CONTENT sees it."""
+    """Return a message as an app without the intent MESSAGE_CONTENT gets it."""
     bare: Json = shape | {"content": "", "embeds": [], "attachments": [], "components": []}
     for name in ("poll", "sticker_items", "message_snapshots"):
         bare.pop(name, None)

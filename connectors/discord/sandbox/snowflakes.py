@@ -1,4 +1,4 @@
-"""Discord's ids: milliseconds since 2015 above 22 bits, strictly rising. The clock is passed in."""
+"""Discord's ids: milliseconds since 2015 above 22 bits, strictly increasing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ DISCORD_EPOCH_MS = 1_420_070_400_000
 
 
 class Snowflakes:
-    """Makes ids; `now` gives seconds since 1970."""
+    """Generates ids; `now` returns seconds since 1970."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
@@ -22,10 +22,10 @@ class Snowflakes:
 
 
 def made_at(snowflake: int) -> str:
-    """The time that an id carries, as Discord writes times."""
+    """Return the creation time in an id, in Discord's format."""
     return iso_time(((snowflake >> 22) + DISCORD_EPOCH_MS) / 1000)
 
 
 def iso_time(seconds: float) -> str:
-    """Seconds since 1970 -> `2026-01-01T00:00:00.123000+00:00`."""
+    """Return seconds since 1970 as `2026-01-01T00:00:00.123000+00:00`."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds")

@@ -1,4 +1,4 @@
-"""What stands on the local Discord: users, guilds, channels, threads, messages, webhooks. Pure."""
+"""The state of the local Discord: users, guilds, channels, threads, messages, webhooks. Pure."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class User:
 
 @dataclass(slots=True)
 class App:
-    """An application with its bot; `granted` are the intents that its developer may ask for."""
+    """An application with its bot; `granted` are its privileged intents."""
 
     id: int
     name: str
@@ -116,7 +116,7 @@ class Guild:
     threads: dict[int, Channel] = field(default_factory=dict[int, "Channel"])
     premium_tier: int = 0
     emojis: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])  # of its own
-    system_channel: int | None = None  # where it says who joins
+    system_channel: int | None = None  # where Discord reports who joins
 
     @property
     def largest_file(self) -> int:
@@ -126,7 +126,7 @@ class Guild:
 
 @dataclass(slots=True)
 class ThreadData:
-    """What a channel has beside when it is a thread."""
+    """The fields that only threads have."""
 
     owner_id: int
     archive_time: str
@@ -137,12 +137,12 @@ class ThreadData:
     applied_tags: list[str] = field(default_factory=list[str])
     members: dict[int, str] = field(default_factory=dict[int, str])  # user -> joined at
     total_sent: int = 0  # messages ever, without the message that the thread began with
-    message_count: int = 0  # ... less the deleted ones
+    message_count: int = 0  # `total_sent` without deleted messages
 
 
 @dataclass(slots=True)
 class Channel:
-    """A channel, thread or DM with what was said in it; ids rise, so `order` is sorted."""
+    """A channel, thread or DM with its messages; ids increase, so `order` is sorted."""
 
     id: int
     type: int
@@ -186,7 +186,7 @@ class Channel:
     def page(
         self, limit: int, *, before_id: int | None, after_id: int | None, around_id: int | None
     ) -> list[Message]:
-        """A page of history, newest first; of the three anchors the first given counts."""
+        """Return a page of history, newest first; `around_id` wins over `before_id`, `after_id`."""
         order = self.order
         if around_id is not None:
             middle = bisect_left(order, around_id)
@@ -205,7 +205,7 @@ class Channel:
 
 @dataclass(slots=True)
 class Reaction:
-    """One emoji under a message and who put it there."""
+    """One emoji under a message, and the users who reacted with it."""
 
     emoji: dict[str, Any]
     users: dict[int, None] = field(default_factory=dict[int, None])
@@ -236,13 +236,13 @@ class Message:
     stickers: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     snapshots: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     interaction: dict[str, Any] | None = None  # `interaction_metadata` of an answer to one
-    audience: int | None = None  # the one person who sees it
+    audience: int | None = None  # the only user who sees it
     pinned_at: str | None = None
 
 
 @dataclass(slots=True, eq=False)
 class Interaction:
-    """What a person did with an application's message or modal, and how far it is answered."""
+    """An interaction of a user with an application, and the state of its answer."""
 
     id: int
     token: str
@@ -252,8 +252,8 @@ class Interaction:
     channel: Channel
     data: dict[str, Any]
     made: float
-    first_answer: asyncio.Future[int]  # the type of the first answer
-    source: Message | None = None  # the message that was touched
+    first_answer: asyncio.Future[int]  # its result is the type of the first answer
+    source: Message | None = None  # the message with the component
     answer: int | None = None
     original: Message | None = None
     loading: bool = False
@@ -273,7 +273,7 @@ class Webhook:
 
 
 class State:
-    """Everything by its id. Time comes from `now` (seconds since 1970)."""
+    """All objects by id. `now` returns seconds since 1970."""
 
     def __init__(
         self, now: Callable[[], float] = time.time, base_url: str = "http://localhost"
@@ -316,7 +316,7 @@ class State:
             channel.guild.threads.pop(channel.id, None)
 
     def dm_of(self, first: User, other: User) -> Channel:
-        """The DM channel between two users, made when there is none."""
+        """Return the DM channel between two users, created if needed."""
         pair = frozenset({first.id, other.id})
         if pair not in self.dms:
             both = {first.id: first, other.id: other}
@@ -335,7 +335,7 @@ class State:
         return any(first in g.members and other_id in g.members for g in self.guilds.values())
 
     def keep_picture(self, picture: str | bytes) -> str:
-        """Remember a picture (its address or bytes) and give the hash that Discord shows for it."""
+        """Store a picture (its address or bytes) and return the hash that Discord uses for it."""
         raw = picture if isinstance(picture, bytes) else picture.encode()
         key = hashlib.sha256(raw).hexdigest()[:32]
         self.pictures[key] = picture

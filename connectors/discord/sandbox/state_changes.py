@@ -1,4 +1,4 @@
-"""What people and apps do: each act changes the state, tells the gateway and shows on the feed."""
+"""Actions of people and apps: each changes the state, the gateway's events and the feed."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ MAX_WHISPERS = 1000
 
 
 class StateChanges:
-    """All changes go through here."""
+    """Applies all changes of the state, and emits their events."""
 
     def __init__(
         self, state: State, feed: Feed, emit: Callable[[Event], None], base_url: str
     ) -> None:
         self.state = state
         self.base_url = base_url
-        self.typed: deque[tuple[int, int]] = deque(maxlen=1000)  # channel, who
+        self.typed: deque[tuple[int, int]] = deque(maxlen=1000)  # channel id, user id
         self._feed = feed
         self._emit = emit
 
@@ -69,7 +69,7 @@ class StateChanges:
         nonce: str | int | None = None,
         message_id: int | None = None,
     ) -> Json:
-        """Say something in a channel or thread; gives the message as REST shows it."""
+        """Post a message in a channel or thread; returns it as REST does."""
         self._open_thread(channel, author)
         message = self.compose(channel, author, draft, message_id=message_id)
         message.type = MessageType.REPLY if reference else MessageType.DEFAULT
@@ -82,7 +82,7 @@ class StateChanges:
     def compose(
         self, channel: Channel, author: User, draft: Draft, *, message_id: int | None = None
     ) -> Message:
-        """The message that a draft makes, not yet in its channel."""
+        """Return the message of a draft, not yet added to its channel."""
         message = Message(
             id=message_id or self.state.ids.next(),
             channel=channel,
@@ -101,7 +101,7 @@ class StateChanges:
         return message
 
     def edit(self, message: Message, draft: Draft, allowed: Allowed) -> Json:
-        """Change what a request names of a message; the rest stays."""
+        """Change the fields that the draft has; returns the message as REST does."""
         if draft.content is not None or "content" in draft.body:
             message.content = draft.content or ""
             find_mentions(message, self.state, allowed)
@@ -124,7 +124,7 @@ class StateChanges:
         return shape
 
     def whisper(self, message: Message, person: int) -> Json:
-        """Show a composed message to one person only; nobody else hears of it."""
+        """Show a composed message to one user only; no event is emitted."""
         message.audience = person
         message.flags |= EPHEMERAL
         for attachment in message.attachments:
@@ -136,7 +136,7 @@ class StateChanges:
         return message_json(message, self.state)
 
     def vote(self, message: Message, user: User, answers: set[int]) -> None:
-        """A person gives these answers to the message's poll, and takes others back."""
+        """Set a user's answers to the message's poll."""
         if message.poll is None:
             return
         added, removed = message.poll.vote(user.id, answers)
@@ -152,7 +152,7 @@ class StateChanges:
         self._publish_change("marked", message)
 
     def end_poll(self, message: Message) -> Json:
-        """The votes are counted, once; a line in the channel answers the poll with the result."""
+        """Count the votes once; a message in the channel replies to the poll with the result."""
         poll = message.poll
         if poll is None or poll.finalized:
             return message_json(message, self.state)
@@ -172,7 +172,7 @@ class StateChanges:
         return shape
 
     def join(self, guild: Guild, user: User) -> None:
-        """A member more; who joins is said in the system channel."""
+        """Add a member; Discord reports it in the system channel."""
         member = Member(user, iso_time(self.state.now()))
         guild.members[user.id] = member
         place = guild.channels.get(guild.system_channel or 0)
@@ -187,7 +187,7 @@ class StateChanges:
         self.publish(line)
 
     def leave(self, guild: Guild, user: User) -> None:
-        """A member less; nothing is said of it, only apps that ask for members are told."""
+        """Remove a member; only apps with the intent GUILD_MEMBERS get an event."""
         del guild.members[user.id]
         place = guild.channels.get(guild.system_channel or 0)
         if place is not None:
@@ -211,7 +211,7 @@ class StateChanges:
     def start_thread_from(
         self, message: Message, author: User, name: str, minutes: int = 1440
     ) -> Channel:
-        """A thread under a message; it takes the message's id (docs: topics/threads)."""
+        """Start a thread from a message; it has the message's id (docs: topics/threads)."""
         thread = self._new_thread(message.channel, message.id, author, name, minutes)
         message.thread = thread
         self._update(message)
@@ -236,7 +236,7 @@ class StateChanges:
         private: bool = False,
         tags: list[str] | None = None,
     ) -> Channel:
-        """A thread without a message before it: private, public, or a forum's post."""
+        """Start a thread without a root message: private, public, or a forum post."""
         kind = ChannelType.PRIVATE_THREAD if private else None
         thread = self._new_thread(parent, self.state.ids.next(), author, name, minutes, kind)
         if parent.type == ChannelType.FORUM:
@@ -248,7 +248,7 @@ class StateChanges:
         return thread
 
     def change_channel(self, channel: Channel) -> Json:
-        """Tell that a channel's or thread's own fields changed."""
+        """Emit that the fields of a channel or thread changed."""
         name = "THREAD_UPDATE" if channel.thread else "CHANNEL_UPDATE"
         shape = channel_json(channel)
         self._emit(Event(name, channel, shape))
@@ -288,7 +288,7 @@ class StateChanges:
         self._publish_change("marked", message)
 
     def unreact(self, message: Message, user: User, emoji: Json) -> bool:
-        """Take a reaction back; says whether it was there."""
+        """Remove a user's reaction; returns whether it existed."""
         key = f"{emoji['name']}:{emoji['id']}"
         reaction = message.reactions.get(key)
         if reaction is None or user.id not in reaction.users:
@@ -302,7 +302,7 @@ class StateChanges:
         return True
 
     def clear_reactions(self, message: Message, emoji: Json | None = None) -> None:
-        """Take everybody's reactions away, or those with one emoji."""
+        """Remove all reactions, or those with one emoji."""
         data: Json = {"message_id": str(message.id), **_place(message.channel)}
         if emoji is None:
             message.reactions.clear()
@@ -313,7 +313,7 @@ class StateChanges:
         self._publish_change("marked", message)
 
     def pin(self, message: Message, user: User) -> None:
-        """Pin a message: its update, the channel's, and the line that says who did it."""
+        """Pin a message; emits both updates and posts the message that says who pinned."""
         message.pinned_at = iso_time(self.state.now())
         self._publish_change("marked", message, self._update(message))
         self._emit_pins(message.channel)
@@ -324,7 +324,7 @@ class StateChanges:
         self.publish(line)
 
     def unpin(self, message: Message) -> None:
-        """Discord says of this only that it happened, not by whom."""
+        """Unpin a message; Discord does not say who did it."""
         message.pinned_at = None
         self._publish_change("marked", message, self._update(message))
         self._emit_pins(message.channel)
@@ -355,7 +355,7 @@ class StateChanges:
         self._emit(Event("WEBHOOKS_UPDATE", channel, _place(channel)))
 
     def to_shown(self, message: Message, shape: Json | None = None) -> Shown:
-        """A message as a person sees it."""
+        """Return a message as a user sees it, for the feed."""
         channel = message.channel
         guild = channel.guild
         member = guild.members.get(message.author.id) if guild else None
@@ -389,7 +389,7 @@ class StateChanges:
         self._publish_change("deleted", message, message_json(message, self.state))
 
     def publish(self, message: Message, nonce: str | int | None = None) -> Json:
-        """Put a composed message into its channel and tell of it."""
+        """Add a composed message to its channel and emit it; returns it as REST does."""
         channel = message.channel
         channel.add(message)
         if channel.thread is not None and _counts(message):
@@ -419,7 +419,7 @@ class StateChanges:
             self._feed.publish(Change(kind=kind, message=self.to_shown(message, shape)))
 
     def _open_thread(self, channel: Channel, author: User) -> None:
-        """Posting joins a thread and wakes one that sleeps, unless it is locked."""
+        """Join the thread and unarchive it, as posting does, unless it is locked."""
         thread = channel.thread
         if thread is None:
             return
@@ -455,7 +455,7 @@ class StateChanges:
         return thread
 
     def _announce(self, thread: Channel, author: User) -> None:
-        """The line "... started a thread" that stands in the parent channel."""
+        """Post the message "... started a thread" in the parent channel."""
         if thread.parent is None or thread.guild is None:
             return
         reference = {"type": 0, "channel_id": str(thread.id), "guild_id": str(thread.guild.id)}
@@ -489,12 +489,12 @@ def _emoji_name(emoji: Json) -> str:
 
 
 def author_of(webhook: Webhook, name: str | None, avatar: str | None) -> User:
-    """The author of a webhook's post: the webhook, under the name and picture of this post."""
+    """Return the author of a webhook's post: the webhook, with this post's name and picture."""
     return User(webhook.id, name or webhook.name, None, avatar or webhook.avatar, bot=True)
 
 
 def reference_to(target: Message) -> Json:
-    """The `message_reference` of an answer to a message."""
+    """Return the `message_reference` of a reply to a message."""
     shape: Json = {
         "type": 0, "channel_id": str(target.channel.id), "message_id": str(target.id),
     }  # fmt: skip
@@ -504,7 +504,7 @@ def reference_to(target: Message) -> Json:
 
 
 def _counts(message: Message) -> bool:
-    """Whether a thread counts a message: not the one that it began with."""
+    """Return whether a thread counts the message: its root is not counted."""
     return message.type in SPOKEN and message.id != message.channel.id
 
 

@@ -1,4 +1,4 @@
-"""Message text: whom it mentions, and how a person reads it. Pure."""
+"""Message text: its mentions, and the text as a user reads it. Pure."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ USERS_ONLY = Allowed(roles=frozenset(), everyone=False)
 
 
 def allowed_from(mentions: Mapping[str, Any] | None, default: Allowed) -> Allowed:
-    """The `allowed_mentions` of a request whose form has been checked."""
+    """Return the `allowed_mentions` of a request whose form has been checked."""
     if mentions is None:
         return default
     parse = mentions.get("parse") or []
@@ -61,7 +61,7 @@ def find_mentions(
         elif token["role"]:
             roles.append(int(token["role"]))
         everyone = everyone or bool(token["everyone"])
-    # Only who is there and was pinged counts (discord-api-docs #979, #2126).
+    # Only members that were pinged are listed (discord-api-docs #979, #2126).
     members_here = (
         message.channel.guild.members if message.channel.guild else message.channel.recipients
     )
@@ -74,7 +74,7 @@ def find_mentions(
 
 
 def read_text(content: str, guild: Guild | None, state: State) -> str:
-    """A message's text as a person reads it: `<@1>` becomes `@Ana`, `<#2>` becomes `#general`."""
+    """Return a text as a user reads it: `<@1>` becomes `@Ana`, `<#2>` becomes `#general`."""
     if "<" not in content:
         return content
 
@@ -93,7 +93,7 @@ def read_text(content: str, guild: Guild | None, state: State) -> str:
 
 
 def _all_text(message: Message) -> str:
-    """The content, and the texts of the newer components: they ping as well."""
+    """Return the content and the texts of V2 components, whose mentions also ping."""
     if not message.components:
         return message.content
     texts = [c["content"] for c in walk(message.components) if c["type"] == TEXT]

@@ -1,4 +1,4 @@
-"""Files that came in -> attachments of a message."""
+"""Uploaded files -> attachments of a message."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def attach(
     state: State, channel: Channel, wishes: list[FileWish], current: list[Attachment],
     *, ephemeral: bool = False,
 ) -> list[Attachment]:  # fmt: skip
-    """The files of a message: those that it keeps of `present`, and the new ones."""
+    """Return the files of a message: those that it keeps of `current`, and the new ones."""
     by_id = {attachment.id: attachment for attachment in current}
     attachments: list[Attachment] = []
     for index, wish in enumerate(wishes):
@@ -45,7 +45,7 @@ def attach(
 def new_attachment(
     state: State, channel: Channel, name: str, stored: StoredFile, declared: str, spoiler: bool
 ) -> Attachment:
-    """A file under a plain name; what it was called stays in its title."""
+    """Return an attachment with a plain file name; its title holds the original name."""
     base = PurePosixPath(name.replace("\\", "/")).name or "file"
     plain = _NOT_PLAIN.sub("_", base).strip("_") or "file"
     if spoiler and not plain.startswith(SPOILER):

@@ -1,4 +1,4 @@
-"""What people do with messages of applications: press, choose, vote, fill in modals."""
+"""The interactions of users: press, choose, vote, use commands, fill in modals."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ FAILED = "This interaction failed"
 NO_ANSWER = "The application did not respond"
 WENT_WRONG = "Something went wrong. Try again."
 _REQUIRED = "This field is required"
-POLL = "poll"  # the name under which a message's poll is chosen in
+POLL = "poll"  # the action name of a message's poll in `choose`
 
 
 class UserInteractions:
-    """Validates what a person does and hands it to `desk`, which tells the application."""
+    """Validates an interaction and passes it to `dispatcher`, which sends it to the application."""
 
     def __init__(
         self, changes: StateChanges, dispatcher: InteractionDispatcher, files: FileStore
@@ -37,12 +37,12 @@ class UserInteractions:
         self._state: State = changes.state
         self._dispatcher = dispatcher
         self._files = files
-        self._modals: dict[int, Interaction] = {}  # by person: only one can be open
+        self._modals: dict[int, Interaction] = {}  # by user id: a user has at most one open modal
 
     async def press(self, user: User, message: Message, action: str, values: Json) -> Outcome:
         component = self._component(user, message, action)
         if component["type"] != BUTTON:
-            raise InvalidData(f"{action!r} is a menu: choose in it, with a value")
+            raise InvalidData(f"{action!r} is a menu: use choose with a value")
         if values:
             raise InvalidData("A message has no inputs to fill in: menus tell the app at once")
         if component.get("disabled"):
@@ -52,7 +52,7 @@ class UserInteractions:
         return await self._send_press(user, message, component, {})
 
     async def command(self, user: User, place: Channel, command: str, text: str) -> Outcome:
-        """`/command text`: the text goes into the command's first option."""
+        """Use `/command text`; the text becomes the value of the command's first option."""
         app, definition = self._command(command)
         options = definition.get("options") or []
         if text and not options:
@@ -85,7 +85,7 @@ class UserInteractions:
             return self._vote(user, message, choices)
         component = self._component(user, message, action)
         if component["type"] not in SELECTS:
-            raise InvalidData(f"{action!r} is pressed, nothing is chosen in it")
+            raise InvalidData(f"{action!r} is a button: use press")
         if component.get("disabled"):
             raise Refused(f"The menu {action!r} is disabled")
         values = _chosen(component, choices)
@@ -98,7 +98,7 @@ class UserInteractions:
         return await self._send_press(user, message, component, data)
 
     async def fill(self, user: User, form: str, values: Json) -> Outcome:
-        """Send the open modal; it stays when the application does not answer."""
+        """Submit the open modal; it stays open if the application does not answer."""
         opened = self._opened(user, form)
         modal = opened.modal or {}
         names = _names(modal)
@@ -129,7 +129,7 @@ class UserInteractions:
         return self._outcome(user, answer)
 
     def close(self, user: User, form: str) -> Outcome:
-        """A modal that is closed is forgotten; the application hears nothing of it."""
+        """Close a modal; the application gets no event."""
         self._opened(user, form)
         del self._modals[user.id]
         return Outcome(sent=False)
@@ -168,7 +168,7 @@ class UserInteractions:
         )
 
     def _vote(self, user: User, message: Message, choices: list[Any]) -> Outcome:
-        """By the answers' texts or numbers; an empty list takes the vote back."""
+        """Vote by the answers' texts or numbers; an empty list withdraws the vote."""
         poll = message.poll
         if poll is None or poll.finalized or self._state.now() > poll.ends:
             raise Refused("The poll is over")
@@ -200,10 +200,10 @@ class UserInteractions:
         offered = (
             ", ".join(repr(c.get("custom_id") or c.get("label")) for c in components) or "nothing"
         )
-        raise NotFound(f"Nothing is called {action!r} there; it has {offered}")
+        raise NotFound(f"The message has no action {action!r}; it has {offered}")
 
     def _owner(self, message: Message) -> App:
-        """The application that a message's components belong to."""
+        """Return the application that owns a message's components."""
         app_id = message.application_id or message.author.id
         for app in self._state.apps.values():
             if app.id == app_id or app.user.id == app_id:
@@ -219,7 +219,7 @@ class UserInteractions:
     def _input_value(
         self, opened: Interaction, control: Json, entered: Json, resolved: Json
     ) -> Any:
-        """The value of one input of a modal, as the client sends it."""
+        """Return the value of one input of a modal, as the client sends it."""
         own_id, kind = control["custom_id"], control["type"]
         if own_id not in entered:
             return _default(control)
@@ -259,7 +259,7 @@ class UserInteractions:
 
 
 def _chosen(component: Json, choices: list[Any]) -> list[str]:
-    """The values of options, by value or label; ids as they are."""
+    """Return option values for choices given by value or label; ids are unchanged."""
     options = component.get("options")
     if options is None:
         return [str(item) for item in choices]
@@ -297,7 +297,7 @@ def _default(control: Json) -> Any:
 
 
 def _input_error(control: Json, value: Any) -> str:
-    """What the client says of an input that it does not send."""
+    """Return the client's error for an input that it refuses to submit, or an empty text."""
     required = control.get("required", True) and control["type"] != BOX
     if value in ("", None, []):
         return _REQUIRED if required else ""
@@ -311,7 +311,7 @@ def _input_error(control: Json, value: Any) -> str:
 
 
 def _submitted(modal: Json, filled: Json) -> list[Json]:
-    """The components of a submission: where each stood, and its value."""
+    """Return the components of a submission: the modal's structure with the values."""
     shapes: list[Json] = []
     for holder in modal["components"]:
         shape: Json = {"type": holder["type"], "id": holder["id"]}
@@ -337,7 +337,7 @@ def _labels(modal: Json) -> dict[str, str]:
 
 
 def _names(modal: Json) -> dict[str, str]:
-    """What an input may be called: its id, or the words beside it."""
+    """Return the custom ids by the names of inputs: the id itself, or the label."""
     labels = _labels(modal)
     return {words: own for own, words in labels.items()} | {own: own for own in labels}
 

@@ -100,7 +100,7 @@ async def test_a_full_inbox_holds_later_posts_in_order_and_says_so(local: Local)
 
     await local.say("one")
     await local.say("two")
-    await until(lambda: "takes nothing" in required(connector.abilities.health).current().note)
+    await until(lambda: "the inbox fails" in required(connector.abilities.health).current().note)
     local.inbox.fail_with = None
 
     assert await heard(local, connector, 2) == ["one", "two"]
@@ -118,7 +118,7 @@ async def test_what_is_too_much_to_hold_is_read_back_by_catch_up(
 
     for number in range(12):
         await local.say(f"n{number}")
-    await until(lambda: "takes nothing" in required(connector.abilities.health).current().note)
+    await until(lambda: "the inbox fails" in required(connector.abilities.health).current().note)
     await until(lambda: receiver._missed >= 12 - 3 - 1)  # pyright: ignore[reportPrivateUsage]
     before = len(local.inbox.sessions)
     local.inbox.fail_with = None

@@ -279,7 +279,7 @@ ANSWERS: list[tuple[ApiAnswer, type[PlatformError], str]] = [
     (answer(500), Unsettled, "HTTP 500"),
     (answer(502, b"<html>"), Unsettled, "HTTP 502"),
     (answer(401, {"code": 0}), TokenRefused, "reset it"),
-    (answer(401, {"code": 50027, "message": "Invalid Webhook Token"}), Refused, "made anew"),
+    (answer(401, {"code": 50027, "message": "Invalid Webhook Token"}), Refused, "created again"),
     (answer(403, {"code": 50013, "message": "Missing Permissions"}), AuthFailed, "permission"),
     (answer(403, {"code": 50007, "message": "no"}), Refused, "direct messages"),
     (answer(404, {"code": 10003, "message": "Unknown Channel"}), NotFound, "channel's id"),
@@ -314,7 +314,7 @@ def test_a_401_to_a_request_without_the_bots_token_is_about_the_webhook() -> Non
                     authorised=False)  # fmt: skip
 
     assert (type(error), error.code) == (Refused, "50027")
-    assert "the webhook was made anew" in str(error)
+    assert "the webhook was created again" in str(error)
     assert "bot token" not in str(error)
 
 

@@ -1,4 +1,4 @@
-"""How the demo shows the local Discord, and what its people say there."""
+"""The local Discord in the demo: its page and the messages of its people."""
 
 from __future__ import annotations
 
@@ -33,14 +33,16 @@ def _read(message: Shown) -> tuple[str, str]:
 
 
 def _complaints(messages: Sequence[Shown]) -> list[str]:
-    """What the real Discord would not have taken."""
+    """Return the messages and names that the real Discord would refuse."""
     complaints = [
         f"Discord: a message of {len(text)} characters"
         for _, text in map(_read, messages)
         if len(text) > _LIMIT
     ]
     names = dict.fromkeys(message.author for message in messages if _REFUSED.search(message.author))
-    complaints += [f"Discord: the name {name!r} is one that the real one refuses" for name in names]
+    complaints += [
+        f"Discord: the name {name!r} is one that the real Discord refuses" for name in names
+    ]
     return complaints
 
 

@@ -1,5 +1,5 @@
-"""Rich content of Discord messages: what requests say -> what is kept, and what is wrong with it.
+"""Rich content of requests -> the JSON that Discord stores, and the errors in it.
 
-Each module checks one thing into a `Form`, whose faults become the nested errors of a 50035.
-Only called where a request has embeds, components, files or a poll.
+Each module reads one kind of content; its errors go to a `Form` and become the nested errors of a
+50035. They are called only if a request has embeds, components, files or a poll.
 """

@@ -1,4 +1,4 @@
-"""Message components, old rows and the newer layout: published limits, and what is kept. Pure.
+"""Message components, V1 rows and V2 layouts: their limits, and what Discord stores. Pure.
 
 Source: discord-api-docs components/reference and the OpenAPI document (2026-08). Error codes as
 clients report them; Discord publishes their form, not their list.
@@ -42,7 +42,7 @@ _SELECT_FIELDS = (
 
 @dataclass(slots=True)
 class Usage:
-    """What must be known of all components of a message together."""
+    """Totals over all components of a message."""
 
     custom_ids: set[str] = field(default_factory=set[str])
     ids: set[int] = field(default_factory=set[int])
@@ -51,10 +51,10 @@ class Usage:
 
 
 def read_components(form: Form, *, newer: bool) -> list[Json] | None:
-    """The components of a request, kept; None where it says nothing of them.
+    """Return the components of a request as Discord stores them; None if it has no such field.
 
-    `newer`: the request has the flag IS_COMPONENTS_V2. Without it, only rows are known, even
-    for an edit of a message that has the flag.
+    `newer`: the request has the flag IS_COMPONENTS_V2. Without it only rows are allowed, even for
+    an edit of a message that has the flag. Errors go to the form.
     """
     if "components" not in form.body:
         return None
@@ -76,7 +76,7 @@ def read_components(form: Form, *, newer: bool) -> list[Json] | None:
 
 
 def walk(components: list[Json]) -> Iterator[Json]:
-    """All components, each before those inside it."""
+    """Yield all components, each before its children."""
     for component in components:
         yield component
         yield from walk(component.get("components") or [])
@@ -86,7 +86,7 @@ def walk(components: list[Json]) -> Iterator[Json]:
 
 
 def assign_ids(components: list[Json], taken: set[int]) -> None:
-    """Every component has an id: the given one, or the next free number."""
+    """Give each component without an id the next free number."""
     number = 0
     for component in walk(components):
         if not component.get("id"):
@@ -97,7 +97,7 @@ def assign_ids(components: list[Json], taken: set[int]) -> None:
 
 
 def media_of(component: Json) -> list[Json]:
-    """The media items of one component, to be resolved."""
+    """Return the media items of one component, to be resolved."""
     match component["type"]:
         case 11:
             return [component["media"]]
@@ -131,7 +131,7 @@ def _checked_component(node: Node, allowed: tuple[int, ...], usage: Usage) -> Js
 
 
 def _row(node: Node, checked: Json, usage: Usage) -> None:
-    """Five buttons, or one menu: a menu is as wide as the row."""
+    """Read a row: five buttons, or one menu, which is as wide as the row."""
     inner = node.children("components", 1, 5, required=True)
     checked["components"] = [
         component for child in inner if (component := _checked_component(child, _IN_ROWS, usage))
@@ -184,7 +184,7 @@ def _emoji(node: Node) -> None:
 
 
 def select(node: Node, usage: Usage) -> None:
-    """Any of the menus, in messages and in modals."""
+    """Check a menu of any type, in messages and in modals."""
     custom_id(node, usage.custom_ids)
     node.text("placeholder", 150)
     min_values = node.integer("min_values", 0, 25)
@@ -199,7 +199,7 @@ def select(node: Node, usage: Usage) -> None:
 
 
 def options(node: Node, min_count: int, max_count: int, max_chosen: int) -> None:
-    """The options of a menu or a group of boxes; `chosen` is how many may be taken."""
+    """Check the options of a menu or of checkboxes; `max_chosen` bounds the default values."""
     options = node.children("options", min_count, max_count, required=True)
     values: set[str] = set()
     for message in options:

@@ -1,4 +1,4 @@
-"""Embeds: published limits, and what is kept of them. Pure.
+"""Embeds: their published limits, and what Discord stores of them. Pure.
 
 Source: discord-api-docs resources/message "Embed Limits" and the OpenAPI document (2026-08).
 """
@@ -15,14 +15,14 @@ MAX_EMBEDS = 10
 MAX_CHARACTERS = 6000
 _LONGEST_ADDRESS = 2048
 _LARGEST_COLOUR = 0xFFFFFF
-# Without one of these there is nothing to see.
+# Discord drops an embed without any of these.
 _VISIBLE_FIELDS = (
     "title", "description", "footer", "image", "thumbnail", "author", "fields", "timestamp",
 )  # fmt: skip
 
 
 def read_embeds(form: Form) -> list[Json] | None:
-    """The embeds of a request, kept; None where it says nothing of them."""
+    """Return the embeds of a request as Discord stores them; None if it has no such field."""
     if "embeds" not in form.body:
         return None
     nodes = Node(form, "", form.body).children("embeds", 0, MAX_EMBEDS)
@@ -61,7 +61,7 @@ def _field(node: Node) -> Json:
 
 
 def _text_and_icon(node: Node, key: str, max_length: int) -> Json | None:
-    """A footer or an author: nothing without its text."""
+    """Return a footer or an author; None without its text."""
     text = node.text(key, max_length)
     icon = node.address("icon_url", _LONGEST_ADDRESS, MEDIA)
     if not text:

@@ -1,4 +1,4 @@
-"""One JSON object inside a request, read field by field; faults go to its form. Pure."""
+"""One JSON object inside a request, read field by field; errors go to its form. Pure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Node:
     def text(
         self, key: str, max_length: int, *, min_length: int = 0, required: bool = False
     ) -> str | None:  # fmt: skip
-        """A trimmed text; numbers are taken as text, as Discord does."""
+        """Return the trimmed text of a field; numbers are converted, as Discord does."""
         value = self.value.get(key)
         if value is None:
             if required:
@@ -121,7 +121,7 @@ class Node:
     def children(
         self, key: str, min_count: int, max_count: int, *, required: bool = False
     ) -> list[Node]:  # fmt: skip
-        """The objects of a list; between `least` and `most` of them."""
+        """Return the objects of a list with `min_count` to `max_count` items."""
         value = self.value.get(key)
         if value is None:
             if required:

@@ -1,4 +1,4 @@
-"""Modals: published limits of what an application may show before a person. Pure."""
+"""Modals: the published limits of their components. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CONTROLS = (
 
 
 def read_modal(data: Node) -> Json:
-    """`data` of a callback of type 9 -> the modal, kept."""
+    """Return the modal in the `data` of a callback of type 9; errors go to the form."""
     data.text("custom_id", 100, min_length=1, required=True)
     data.text("title", 45, min_length=1, required=True)
     usage = Usage()
@@ -38,7 +38,7 @@ def read_modal(data: Node) -> Json:
 
 
 def controls(modal: Json) -> list[tuple[Json, Json]]:
-    """The inputs of a modal, each with what holds it: a label, or a row of the older kind."""
+    """Return the inputs of a modal, each after its parent: a label, or a row of the older kind."""
     pairs: list[tuple[Json, Json]] = []
     for holder in modal["components"]:
         if holder["type"] == LABEL:

@@ -1,4 +1,4 @@
-"""Polls: published limits, what is kept, and how a poll is shown. Pure.
+"""Polls: their published limits, votes, and JSON. Pure.
 
 Source: discord-api-docs resources/poll (2026-08).
 """
@@ -28,7 +28,7 @@ class Poll:
     votes: dict[int, dict[int, None]] = field(default_factory=dict[int, "dict[int, None]"])
 
     def vote(self, user: int, answers: set[int]) -> tuple[list[int], list[int]]:
-        """Set a user's answers; gives what was added and what was taken back."""
+        """Set a user's answers; returns the added and the removed answer ids."""
         added: list[int] = []
         removed: list[int] = []
         for number in range(1, len(self.answers) + 1):
@@ -79,7 +79,7 @@ def poll_json(poll: Poll, viewer: int | None = None) -> Json:
 
 
 def result_embed(poll: Poll) -> Json:
-    """What the line that tells of a poll's end holds (docs: resources/message, poll result)."""
+    """Return the embed of the message that reports a poll's end (docs: resources/message)."""
     votes = {number: len(poll.votes.get(number, {})) for number in range(1, len(poll.answers) + 1)}
     highest = max(votes.values())
     fields = {

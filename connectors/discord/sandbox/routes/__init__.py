@@ -1,4 +1,4 @@
-"""All routes of the local Discord's REST API, by what they are about."""
+"""All routes of the local Discord's REST API, grouped by resource."""
 
 from __future__ import annotations
 

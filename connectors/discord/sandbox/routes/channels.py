@@ -1,4 +1,4 @@
-"""REST: one channel or thread: read, change, delete, type in it."""
+"""REST: one channel or thread: read, edit, delete, show typing."""
 
 from __future__ import annotations
 
@@ -51,14 +51,17 @@ def start_typing(call: Call) -> Answer:
 
 
 def speak_permission(channel: Channel) -> Permission:
-    """In threads SEND_MESSAGES_IN_THREADS replaces SEND_MESSAGES."""
+    """Return the permission to post: in threads SEND_MESSAGES_IN_THREADS."""
     in_thread = channel.thread is not None
     return Permission.SEND_MESSAGES_IN_THREADS if in_thread else Permission.SEND_MESSAGES
 
 
 def _edit_thread(call: Call, channel: Channel, thread: ThreadData, form: Form) -> None:
-    """What is locked is for those who manage threads; others may open what is only archived, and
-    change their own (docs: resources/channel, modify thread)."""
+    """Edit a thread (docs: resources/channel, modify thread).
+
+    A locked thread needs Manage Threads; without it a bot may unarchive an unlocked thread and
+    edit its own.
+    """
     if not call.may(channel, Permission.MANAGE_THREADS):
         opens = form.body == {"archived": False} and call.may(channel, speak_permission(channel))
         owns = thread.owner_id == call.app.user.id

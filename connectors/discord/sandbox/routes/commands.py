@@ -1,4 +1,4 @@
-"""REST: an application's global commands. Only chat input, with options that hold a text.
+"""REST: an application's global commands. Only chat input, with text options.
 
 Source: Discord docs, "Application Commands" (2026-08).
 """
@@ -23,7 +23,7 @@ def list_commands(call: Call) -> Answer:
 
 
 def create_command(call: Call) -> Answer:
-    """A command of the same name is overwritten."""
+    """Create a command; one with the same name is overwritten."""
     commands = _own_commands(call)
     form = call.form()
     shape = _read(form)
@@ -39,7 +39,7 @@ def create_command(call: Call) -> Answer:
 
 
 def overwrite_commands(call: Call) -> Answer:
-    """What is not named any more is gone; what keeps its name keeps its id."""
+    """Replace all commands; a command that keeps its name keeps its id."""
     registered = _own_commands(call)
     form = call.list_form()
     shapes = [_read(item) for item in form]

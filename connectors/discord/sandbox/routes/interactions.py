@@ -1,4 +1,4 @@
-"""REST: answers of applications to interactions: the callback, and messages after it."""
+"""REST: answers of applications to interactions: the callback, and follow-up messages."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _UNFIT = "Interaction callback type is not valid for this interaction"
 
 
 def callback(call: Call) -> Answer:
-    """The first answer. One that is refused does not count: the application may try again."""
+    """Take the first answer; after a refused one the application may try again."""
     answers = InteractionAnswers(call.changes)
     interaction = answers.of(call.id("interaction_id"), call.params["token"])
     form = call.form()
@@ -49,7 +49,7 @@ def callback(call: Call) -> Answer:
 
 
 def follow_up(call: Call, interaction: Interaction) -> Answer:
-    """A further message; the first one after a deferred answer takes its place."""
+    """Post a further message; the first one replaces a deferred answer."""
     answers, form = InteractionAnswers(call.changes), call.form()
     draft = read_draft(form, call.parts, settable=_SETTABLE)
     check_not_empty(form, draft)
@@ -131,7 +131,7 @@ def _message_of(call: Call, answers: InteractionAnswers, interaction: Interactio
 
 
 def _inside_data(error: ApiError) -> ApiError:
-    """The faults of a callback lie inside its `data`."""
+    """Nest the errors of a callback under `data`."""
     faults = error.body.get("errors")
     if faults is None or "type" in faults:
         return error

@@ -1,4 +1,4 @@
-"""REST: a bot's messages: history, post, edit, delete."""
+"""REST: messages of a bot: history, post, edit, delete."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def list_voters(call: Call) -> Answer:
 
 
 def refresh_urls(call: Call) -> Answer:
-    """Addresses of files that ended, or soon will -> fresh ones."""
+    """Return fresh addresses for expired or expiring addresses of files."""
     form = call.form()
     urls = form.body.get("attachment_urls")
     if not isinstance(urls, list) or not 1 <= len(urls) <= _MOST_REFRESHED:
@@ -138,7 +138,7 @@ def refresh_urls(call: Call) -> Answer:
 
 
 def visible_message(call: Call, message: Message) -> Json:
-    """A message as the asking bot sees it: its own reactions, content if it may have that."""
+    """Return a message as the requesting bot sees it: its own reactions, content if allowed."""
     shape = message_json(message, call.state)
     app = call.app
     for reaction, reactors in zip(
@@ -165,7 +165,7 @@ def _read_nonce(form: Form) -> str | int | None:
 
 
 def _read_reference(call: Call, channel: Channel, form: Form) -> Message | None:
-    """The message that is answered: in the same channel, and readable."""
+    """Return the message that is replied to: in the same channel, and readable."""
     reference = form.mapping("message_reference")
     if reference is None:
         return None
@@ -204,7 +204,7 @@ def _post(
 def _post_once(
     call: Call, channel: Channel, draft: Draft, target: Message | None, nonce: str | int
 ) -> Json:
-    """With `enforce_nonce` the same nonce within a few minutes gives the earlier message."""
+    """Post once per nonce: `enforce_nonce` returns the earlier message for a few minutes."""
     key = (channel.id, call.app.user.id, str(nonce))
     now = call.state.now()
     nonces = call.state.nonces
@@ -221,7 +221,7 @@ def _post_once(
 
 
 def _suppress_embeds_of_another(call: Call, channel: Channel, form: Form) -> None:
-    """Of another's message only the flags may change, and only with MANAGE_MESSAGES."""
+    """Edit the flags of another author's message, which needs MANAGE_MESSAGES."""
     named: set[Any] = set(form.body) - {"allowed_mentions"}
     if named != {"flags"}:
         raise not_the_author()

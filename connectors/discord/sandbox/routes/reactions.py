@@ -47,7 +47,7 @@ def list_reactions(call: Call) -> Answer:
 
 
 def _emoji(call: Call) -> Json:
-    """A Unicode emoji, or `name:id` of a custom one. The local guilds have no custom emoji."""
+    """Return the path's emoji: Unicode, or `name:id`; the local guilds have no custom emoji."""
     return emoji_json(unquote(call.params["emoji"]))
 
 

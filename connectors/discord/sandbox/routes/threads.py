@@ -1,4 +1,4 @@
-"""REST: start threads and forum posts, join and leave them, list the archived ones."""
+"""REST: start threads and forum posts, join and leave them, list archived threads."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def start_thread(call: Call) -> Answer:
     if channel.type not in _TALK:
         raise wrong_channel_type()
     name, minutes = _read_head(form := call.form())
-    # Without a type the API makes a private thread (docs: start thread without message).
+    # Without a type Discord creates a private thread (docs: start thread without message).
     private = form.choice("type", _KINDS, ChannelType.PRIVATE_THREAD) == ChannelType.PRIVATE_THREAD
     form.done()
     kind = "CREATE_PRIVATE_THREADS" if private else "CREATE_PUBLIC_THREADS"
@@ -67,7 +67,7 @@ def leave_thread(call: Call) -> Answer:
 
 
 def list_archived(call: Call) -> Answer:
-    """Archived public threads, the last archived first."""
+    """List archived public threads, the latest first."""
     channel = call.channel(Permission.READ_MESSAGE_HISTORY)
     limit = read_limit(call.query, 50, 100)
     before = call.query.get("before", "~")
@@ -89,7 +89,7 @@ def list_archived(call: Call) -> Answer:
 
 
 def read_tags(form: Form, channel: Channel) -> list[str]:
-    """The forum tags of a new post: known ones, at most five."""
+    """Return the forum tags of a new post: at most five existing tags."""
     tags_field = form.body.get("applied_tags") or []
     tags = [str(tag) for tag in tags_field] if isinstance(tags_field, list) else []
     known_ids = {tag["id"] for tag in channel.tags}

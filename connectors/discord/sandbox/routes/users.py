@@ -1,4 +1,4 @@
-"""REST: who am I, who is that, open a DM, where is the gateway."""
+"""REST: the bot, other users, its application and guilds, DMs, the gateway's address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""REST: webhooks: make, find, change and delete them, post through them, mend what they posted."""
+"""REST: webhooks: create, read, edit and delete them, and their messages."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def delete_with_token(call: Call) -> Answer:
 
 
 def execute(call: Call) -> Answer:
-    """Post under any name. Without `wait` the answer is empty and comes as soon."""
+    """Post under any name; without `wait` the response has no body."""
     if (interaction := _interaction(call)) is not None:
         return follow_up(call, interaction)
     webhook = _webhook(call)
@@ -163,8 +163,10 @@ def delete_own_message(call: Call) -> Answer:
 
 
 def _draft(call: Call, webhook: Webhook, form: Form) -> Draft:
-    """What an application's webhook says; others have components only on request, and none that
-    can be pressed (docs: resources/webhook, execute webhook)."""
+    """Return the draft of a webhook's post (docs: resources/webhook, execute webhook).
+
+    Webhooks without an application need `with_components` and may not have interactive components.
+    """
     if webhook.application_id is not None:
         return read_draft(form, call.parts)
     if call.query.get("with_components", "").lower() not in ("1", "true"):
@@ -177,13 +179,13 @@ def _draft(call: Call, webhook: Webhook, form: Form) -> Draft:
 
 
 def visible_webhook(call: Call, webhook: Webhook) -> Json:
-    """A webhook as a bot sees it: the token of another app's webhook stays hidden."""
+    """Return a webhook as a bot sees it, without the token of another app's webhook."""
     own = webhook.application_id in (None, call.app.id)
     return webhook_json(webhook, call.changes.base_url, token=own)
 
 
 def _interaction(call: Call) -> Interaction | None:
-    """The same addresses with an application's id and an interaction's token answer to that."""
+    """Return the interaction if the path has an application's id and an interaction's token."""
     return InteractionAnswers(call.changes).hook(call.id("webhook_id"), call.params["token"])
 
 
@@ -218,7 +220,7 @@ def _change(call: Call, webhook: Webhook, form: Form) -> None:
 def _target(
     call: Call, webhook: Webhook, form: Form, name: str | None
 ) -> tuple[Channel, int | None]:
-    """Where a post goes: the webhook's channel, one of its threads, or a new forum post."""
+    """Return a post's channel: the webhook's, one of its threads, or a new forum post."""
     channel = webhook.channel
     thread_id = read_anchor(call.query, "thread_id")
     if thread_id is not None:

@@ -430,7 +430,7 @@ async def test_what_a_hand_cannot_do_is_said(local: Running) -> None:
         (here.press(message, "m"), InvalidData, "choose"),
         (here.press(message, "go", {"m": "a"}), InvalidData, "no inputs"),
         (here.press(message, "off"), Refused, "disabled"),
-        (here.choose(message, "go", "x"), InvalidData, "is pressed"),
+        (here.choose(message, "go", "x"), InvalidData, "is a button"),
         (here.choose(message, "m", "z"), InvalidData, "not among the options"),
         (here.choose(message, "m", ["a", "a"]), InvalidData, "Make between 1 and 1 selections"),
         (here.press(newer, "go"), NotFound, "nothing"),
