@@ -102,8 +102,10 @@ class Local:
     async def say(self, text: str, thread: str | None = None, *, person: int = 0) -> str:
         where = self.channel
         who = self.people[person]
-        shown = await self.discord.post_as(where.workspace, where.channel, who, text, thread)
-        return shown.id
+        posted_message = await self.discord.post_as(
+            where.workspace, where.channel, who, text, thread
+        )
+        return posted_message.id
 
 
 @pytest.fixture

@@ -81,11 +81,11 @@ def test_every_visible_word_of_real_messages_is_in_the_card() -> None:
     for file in files():
         native = orjson.loads(file.read_bytes())
         try:
-            found = words(read_message(native))
+            card_words = words(read_message(native))
         except CodecError:
             continue
-        wanted = Counter(word for text in seen(inner(native)) for word in spoken(text))
-        if lost := wanted - found:
+        expected = Counter(word for text in visible_texts(inner(native)) for word in spoken(text))
+        if lost := expected - card_words:
             missing[file.name] = lost
 
     assert missing == {}
@@ -107,27 +107,27 @@ def test_a_message_read_by_its_payloads_says_the_same() -> None:
 def test_real_messages_that_go_through_the_tree_come_home_whole() -> None:
     """Nodes, their order and the actions: native -> card -> native -> card."""
     rendering = Rendering(token=lambda at: re.sub(r"\W", "-", at) or "-", uploads=True)
-    kept = every = 0
-    for there in read_messages():
-        home = write_card(there, rendering)
+    preserved = every = 0
+    for message_card in read_messages():
+        home = write_card(message_card, rendering)
         again = [
             node for message in home.messages for node in read_message(dict(message.body)).nodes
         ]
-        kept += common(elements(there.nodes), elements(tuple(again)))
-        every += len(elements(there.nodes))
+        preserved += common(elements(message_card.nodes), elements(tuple(again)))
+        every += len(elements(message_card.nodes))
 
     assert every > 200
-    assert kept >= 0.95 * every, f"{kept} of {every}"
+    assert preserved >= 0.95 * every, f"{preserved} of {every}"
 
 
 def read_messages() -> Iterator[Card]:
     """Messages with their files in our store, as they are when they have been admitted."""
     for file in files():
         with suppress(CodecError):
-            found = read_message(orjson.loads(file.read_bytes()))
-            is_modal = any(isinstance(node, Container) and node.id for node in found.nodes)
-            if file.parent.name != "objects" and not is_modal and not is_input(found):
-                yield admitted(found)
+            message_card = read_message(orjson.loads(file.read_bytes()))
+            is_modal = any(isinstance(node, Container) and node.id for node in message_card.nodes)
+            if file.parent.name != "objects" and not is_modal and not is_input(message_card):
+                yield admitted(message_card)
 
 
 def is_input(card: Card) -> bool:
@@ -136,7 +136,7 @@ def is_input(card: Card) -> bool:
 
 def admitted(value: Any) -> Any:
     if isinstance(value, tuple):
-        return tuple(admitted(one) for one in value)
+        return tuple(admitted(item) for item in value)
     sent_along = isinstance(value, Image | Player) and bool(value.asset.file_id)
     is_sound = isinstance(value, Player) and value.kind == "audio"
     if sent_along or is_sound or isinstance(value, File):
@@ -157,44 +157,44 @@ def test_real_modals_that_go_through_the_tree_come_home_whole() -> None:
         held = inner(native)
         if not isinstance(held, dict) or not held.get("title") or "components" not in held:
             continue
-        there = read_form(native)
-        home = write_form(there, Rendering())
+        form = read_form(native)
+        home = write_form(form, Rendering())
         again = [read_form(dict(message.body)) for message in home.messages]
         count += 1
-        assert [one.title for one in again] == [there.title], file.name
-        assert [elements(one.nodes) for one in again] == [elements(there.nodes)], file.name
+        assert [copy.title for copy in again] == [form.title], file.name
+        assert [elements(copy.nodes) for copy in again] == [elements(form.nodes)], file.name
 
     assert count > 8
 
 
 def elements(nodes: Nodes) -> list[tuple[str, list[str]]]:
     """What is seen, node by node: its type and its words; texts by their paragraphs."""
-    found: list[tuple[str, list[str]]] = []
+    pairs: list[tuple[str, list[str]]] = []
     for node in walk(nodes):
         if isinstance(node, Prose):
-            found += [("prose", sorted(words(block))) for block in node.text]
+            pairs += [("prose", sorted(words(block))) for block in node.text]
         elif not isinstance(node, Native):
-            found.append((node.type, sorted(words(shown_of(node)))))
-    return found
+            pairs.append((node.type, sorted(words(visible_values(node)))))
+    return pairs
 
 
-def shown_of(node: Any) -> tuple[Any, ...]:
+def visible_values(node: Any) -> tuple[Any, ...]:
     """The words of a node itself: of its picture or file, of what it asks, around what it holds."""
     names = ("text", "title", "author", "footer", "label", "hint", "placeholder", "question")
-    found = [getattr(node, name, ()) for name in names]
-    found += [item for item in getattr(node, "items", ()) if isinstance(item, LabelledValue)]
-    found += [(one.label, one.description) for one in getattr(node, "options", ())]
+    values = [getattr(node, name, ()) for name in names]
+    values += [item for item in getattr(node, "items", ()) if isinstance(item, LabelledValue)]
+    values += [(option.label, option.description) for option in getattr(node, "options", ())]
     if isinstance(node, Image):
-        return (*found, node.asset.alt)
-    return (*found, getattr(getattr(node, "asset", None), "name", ""))
+        return (*values, node.asset.alt)
+    return (*values, getattr(getattr(node, "asset", None), "name", ""))
 
 
-def common(one: list[Any], other: list[Any]) -> int:
+def common(first: list[Any], second: list[Any]) -> int:
     """How long their longest common subsequence is."""
-    row = [0] * (len(other) + 1)
-    for a in one:
+    row = [0] * (len(second) + 1)
+    for a in first:
         before = 0
-        for index, b in enumerate(other, 1):
+        for index, b in enumerate(second, 1):
             before, row[index] = (
                 row[index],
                 before + 1 if a == b else max(row[index], row[index - 1]),
@@ -218,27 +218,29 @@ def spoken(text: str) -> list[str]:
 
 def words(value: object) -> Counter[str]:
     """All words of a card, whatever they are in."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     stack: list[object] = [value]
     while stack:
-        one = stack.pop()
-        if isinstance(one, str):
-            found.update(spoken(one))
-        elif isinstance(one, tuple):
-            stack += one
-        elif isinstance(one, Mention | GroupMention | ChannelLink):
-            stack.append(one.name)
-        elif is_dataclass(one):
-            names = (field.name for field in fields(one))
-            stack += [getattr(one, name) for name in names if name not in ("at", "type", "payload")]
-    return found
+        item = stack.pop()
+        if isinstance(item, str):
+            counts.update(spoken(item))
+        elif isinstance(item, tuple):
+            stack += item
+        elif isinstance(item, Mention | GroupMention | ChannelLink):
+            stack.append(item.name)
+        elif is_dataclass(item):
+            names = (field.name for field in fields(item))
+            stack += [
+                getattr(item, name) for name in names if name not in ("at", "type", "payload")
+            ]
+    return counts
 
 
-def seen(native: Any) -> Iterator[str]:
+def visible_texts(native: Any) -> Iterator[str]:
     """What people see of a message: written from Discord's documentation."""
     if isinstance(native, list):
-        for one in native:
-            yield from seen(one)
+        for item in native:
+            yield from visible_texts(item)
     if not isinstance(native, dict):
         return
     texts = ("content", "title", "description", "label", "placeholder")
@@ -252,8 +254,8 @@ def seen(native: Any) -> Iterator[str]:
     for answer in (native.get("poll") or {}).get("answers", ()):
         yield answer["poll_media"].get("text") or ""
     for key in ("embeds", "components", "component", "accessory", "items", "options"):
-        yield from seen(native.get(key))
-    yield from seen([one["message"] for one in native.get("message_snapshots") or ()])
+        yield from visible_texts(native.get(key))
+    yield from visible_texts([item["message"] for item in native.get("message_snapshots") or ()])
 
 
 # --- arbitrary and broken JSON --------------------------------------------------------------
@@ -316,10 +318,10 @@ def test_a_real_message_with_one_value_changed_is_read_or_refused(data: st.DataO
 def places_in(value: Any) -> Iterator[tuple[Any, Any]]:
     stack = [value]
     while stack:
-        one = stack.pop()
-        entries = one.items() if isinstance(one, dict) else enumerate(one)
+        item = stack.pop()
+        entries = item.items() if isinstance(item, dict) else enumerate(item)
         for key, inner_one in entries:
-            yield one, key
+            yield item, key
             if isinstance(inner_one, dict | list):
                 stack.append(inner_one)
 

@@ -48,9 +48,9 @@ def row(*components: Any) -> dict[str, Any]:
 
 
 def only(component: Any) -> Node:
-    (found,) = read(row(component)).nodes
-    assert isinstance(found, Actions)
-    (action,) = found.items
+    (node,) = read(row(component)).nodes
+    assert isinstance(node, Actions)
+    (action,) = node.items
     return action
 
 
@@ -158,13 +158,13 @@ def test_a_section_has_texts_and_a_picture_or_a_button_beside_them() -> None:
     texts = [{"type": 10, "content": "one"}, {"type": 10, "content": "two"}]
     thumbnail = {"type": 11, **PICTURE, "description": "seen", "spoiler": True}
     button = {"type": 2, "style": 5, "label": "Open", "url": "https://x.example"}
-    seen = Image(Asset(url="https://x.example/a.png", alt="seen", spoiler=True), size="small")
+    picture = Image(Asset(url="https://x.example/a.png", alt="seen", spoiler=True), size="small")
 
     assert read(
         {"type": 9, "components": texts, "accessory": thumbnail},
         {"type": 9, "components": texts[:1], "accessory": button},
     ) == card(
-        Section((prose("one"), prose("two")), seen),
+        Section((prose("one"), prose("two")), picture),
         Section((prose("one"),), Button(line("Open"), does="open", url="https://x.example")),
     )
 
@@ -296,7 +296,7 @@ def test_a_label_has_a_hint() -> None:
 
 
 def test_a_modal_that_is_opened_and_one_that_was_sent_are_read() -> None:
-    asked: dict[str, Any] = {
+    modal: dict[str, Any] = {
         "title": "F",
         "custom_id": "m",
         "components": [{"type": 10, "content": "Hello"}],
@@ -310,7 +310,7 @@ def test_a_modal_that_is_opened_and_one_that_was_sent_are_read() -> None:
         ],
     }
 
-    assert read_form({"type": 9, "data": asked}) == Form("F", (prose("Hello"),), id="m")
+    assert read_form({"type": 9, "data": modal}) == Form("F", (prose("Hello"),), id="m")
     assert read_form({"type": 5, "data": sent}).nodes == (
         TextInput(id="t", value="said", required=True),
         Choice(id="s", values=("x",)),

@@ -34,16 +34,16 @@ def read(*embeds: Any) -> Card:
     return read_message({"embeds": list(embeds)})
 
 
-def panel(*nodes: Node, **around: Any) -> Container:
-    return Container(nodes, form="panel", **around)
+def panel(*nodes: Node, **attributes: Any) -> Container:
+    return Container(nodes, form="panel", **attributes)
 
 
 def fields(*items: LabelledValue) -> Fields:
     return Fields(items)
 
 
-def value(label: str, said: str, *, short: bool) -> LabelledValue:
-    return LabelledValue(line(label), (Paragraph(line(said)),), short)
+def value(label: str, value_text: str, *, short: bool) -> LabelledValue:
+    return LabelledValue(line(label), (Paragraph(line(value_text)),), short)
 
 
 def test_all_that_an_embed_shows_is_in_its_panel() -> None:
@@ -164,10 +164,10 @@ def test_embeds_with_one_url_and_only_pictures_are_one_gallery() -> None:
 
 def test_a_second_embed_with_words_is_a_panel_of_its_own() -> None:
     url = "https://x.example"
-    one = {"url": url, "title": "one", "image": {"url": f"{url}/1.png"}}
+    embed = {"url": url, "title": "one", "image": {"url": f"{url}/1.png"}}
     two = {"url": url, "title": "two", "image": {"url": f"{url}/2.png"}}
 
-    assert len(read(one, two).nodes) == 2
+    assert len(read(embed, two).nodes) == 2
 
 
 # --- previews of links ----------------------------------------------------------------------
@@ -246,7 +246,7 @@ def test_a_preview_of_a_picture_is_the_picture_in_full() -> None:
 
 
 def test_the_result_of_a_poll_names_the_question_and_the_winner() -> None:
-    told = {
+    values = {
         "poll_question_text": "Tea?",
         "victor_answer_votes": "3",
         "total_votes": "5",
@@ -256,7 +256,7 @@ def test_the_result_of_a_poll_names_the_question_and_the_winner() -> None:
     }
     embed: dict[str, Any] = {
         "type": "poll_result",
-        "fields": [{"name": k, "value": v} for k, v in told.items()],
+        "fields": [{"name": k, "value": v} for k, v in values.items()],
     }
 
     poll = Poll(line("Tea?"), (PollAnswer(line("Yes"), "🍵", 3),), closed=True)
@@ -285,14 +285,14 @@ def test_parts_of_a_wrong_kind_are_kept_with_their_words() -> None:
 
 @pytest.mark.parametrize("stamp", ["yesterday", "", 7, "9999-12-31T23:59:59-23:59", None])
 def test_a_time_that_is_none_is_left_out(stamp: Any) -> None:
-    (found,) = read({"title": "t", "timestamp": stamp}).nodes
+    (node,) = read({"title": "t", "timestamp": stamp}).nodes
 
-    assert isinstance(found, Container)
-    assert found.title == line("t")
+    assert isinstance(node, Container)
+    assert node.title == line("t")
 
 
 def test_a_title_that_looks_like_a_list_is_a_title() -> None:
-    (found,) = read({"title": "1. First"}).nodes
+    (node,) = read({"title": "1. First"}).nodes
 
-    assert isinstance(found, Container)
-    assert found.title == line("1. First")
+    assert isinstance(node, Container)
+    assert node.title == line("1. First")

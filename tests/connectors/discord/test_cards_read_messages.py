@@ -78,9 +78,9 @@ def test_the_parts_of_a_message_come_in_the_order_in_which_discord_shows_them() 
         "content": "words",
     }
 
-    found = payloads(message)
+    parts = payloads(message)
 
-    assert [(one.schema_id, one.at) for one in found] == [
+    assert [(part.schema_id, part.at) for part in parts] == [
         (TEXT, "/content"),
         (ATTACHMENTS, "/attachments"),
         (EMBEDS, "/embeds"),
@@ -89,8 +89,8 @@ def test_the_parts_of_a_message_come_in_the_order_in_which_discord_shows_them() 
         (COMPONENTS, "/components"),
         (FORWARDS, "/message_snapshots"),
     ]
-    assert found[2].data is message["embeds"]
-    assert {one.schema_id for one in found} - {TEXT} == SCHEMA_IDS
+    assert parts[2].data is message["embeds"]
+    assert {part.schema_id for part in parts} - {TEXT} == SCHEMA_IDS
 
 
 def test_a_message_of_components_shows_nothing_else() -> None:

@@ -59,13 +59,13 @@ def write(*nodes: Node, rendering: Rendering = TOKENS) -> tuple[list[Any], list[
     return components, list(written.losses)
 
 
-def shown(*nodes: Node, rendering: Rendering = TOKENS) -> list[Any]:
+def shown_components(*nodes: Node, rendering: Rendering = TOKENS) -> list[Any]:
     return write(*nodes, rendering=rendering)[0]
 
 
 def only(node: Node, rendering: Rendering = TOKENS) -> Any:
     """The one component of the one row."""
-    (row,) = shown(node, rendering=rendering)
+    (row,) = shown_components(node, rendering=rendering)
     assert row["type"] == 1
     (component,) = row["components"]
     return component
@@ -101,8 +101,8 @@ def test_a_button_carries_the_token_of_its_place(style: Any, number: int) -> Non
 def test_five_buttons_stand_in_a_row_and_neighbours_share_rows() -> None:
     many = tuple(button(str(n)) for n in range(7))
 
-    assert [len(row["components"]) for row in shown(Actions(many))] == [5, 2]
-    assert [len(row["components"]) for row in shown(*many[:3])] == [3]
+    assert [len(row["components"]) for row in shown_components(Actions(many))] == [5, 2]
+    assert [len(row["components"]) for row in shown_components(*many[:3])] == [3]
 
 
 def test_a_link_button_opens_its_address() -> None:
@@ -122,7 +122,7 @@ def test_a_link_button_opens_its_address() -> None:
 def test_an_address_that_discords_buttons_do_not_take_is_a_link_in_a_text(
     url: str, content: str
 ) -> None:
-    (text,) = shown(button(does="open", url=url))
+    (text,) = shown_components(button(does="open", url=url))
 
     assert text["content"].replace("\\", "") == content.replace("\\", "")
     assert lost(button(does="open", url=url)) == [("button_as_link", "Go")]
@@ -131,7 +131,7 @@ def test_an_address_that_discords_buttons_do_not_take_is_a_link_in_a_text(
 def test_an_address_that_is_none_of_the_web_is_not_linked() -> None:
     node = button(does="open", url="javascript:alert(1)")
 
-    assert shown(node) == [{"type": 10, "content": "**Go**"}]
+    assert shown_components(node) == [{"type": 10, "content": "**Go**"}]
     assert lost(node) == [("unsafe_link", "javascript:alert(1)")]
 
 
@@ -149,7 +149,7 @@ def test_without_an_original_it_is_a_text_in_its_place() -> None:
         button("C", does="open", url="https://x.example"),
     )
 
-    assert shown(Actions(buttons), rendering=UNHEARD) == [
+    assert shown_components(Actions(buttons), rendering=UNHEARD) == [
         {"type": 10, "content": "**A** · 👍 **B**"},
         {
             "type": 1,
@@ -201,7 +201,7 @@ def test_a_premium_button_goes_home_where_its_author_hears_it() -> None:
 def test_what_a_button_would_reveal_is_shown_below_its_label() -> None:
     node = button("More", does="reveal", nodes=(prose("inner"), picture("https://x.example/a.png")))
 
-    components = shown(Actions((button("A"), node, button("B"))))
+    components = shown_components(Actions((button("A"), node, button("B"))))
 
     assert [component["type"] for component in components] == [1, 10, 10, 12, 1]
     assert [component.get("content") for component in components][1:3] == ["**More**", "inner"]
@@ -232,7 +232,7 @@ def test_a_choice_is_a_menu_in_a_row_of_its_own() -> None:
         at="/c",
     )
 
-    assert shown(node) == [
+    assert shown_components(node) == [
         {"type": 10, "content": "**Pick \\*one\\***"},
         {
             "type": 1,
@@ -284,7 +284,7 @@ def test_how_many_may_be_chosen_keeps_to_what_there_is(
 def test_more_options_than_a_menu_has_are_several_menus() -> None:
     node = Choice(placeholder="Pick", options=options(60), at="/c")
 
-    rows = shown(node)
+    rows = shown_components(node)
 
     menus = [row["components"][0] for row in rows]
     assert [len(menu["options"]) for menu in menus] == [25, 25, 10]
@@ -304,7 +304,7 @@ def test_options_that_are_links_are_buttons_in_their_place() -> None:
         at="/c",
     )
 
-    kinds = [row["components"][0]["type"] for row in shown(node)]
+    kinds = [row["components"][0]["type"] for row in shown_components(node)]
 
     assert kinds == [3, 2, 3]
 
@@ -315,7 +315,7 @@ def test_values_that_discord_does_not_take_are_numbered_and_found_again(
 ) -> None:
     node = Choice(options=tuple(Option(line("o"), value) for value in values), at="/c")
 
-    written = [one["value"] for one in only(node)["options"]]
+    written = [option["value"] for option in only(node)["options"]]
 
     assert written == list(option_values(node)) == ["0", "1"]
     assert chosen_values(node, ("1",)) == (values[1],)
@@ -333,7 +333,7 @@ def test_the_heading_of_an_option_is_in_its_description_where_it_fits() -> None:
         at="/c",
     )
 
-    described = [one["description"] for one in only(node)["options"]]
+    described = [option["description"] for option in only(node)["options"]]
     assert described == ["High", "High · soon", long]
     assert lost(node) == [("option_group", "Low")]
 
@@ -376,7 +376,7 @@ def test_pickers_are_discords_own_menus(of: Any, kind: int, value: str, default:
 def test_a_menu_that_nobody_hears_is_a_list() -> None:
     node = Choice(label=line("Pick"), options=options(2), at="/c")
 
-    assert shown(node, rendering=UNHEARD) == [
+    assert shown_components(node, rendering=UNHEARD) == [
         {"type": 10, "content": "**Pick**\n\n- Option 0\n- Option 1"}
     ]
     assert lost(node, UNHEARD) == [("foreign_action", "Pick · Option 0 · Option 1")]
@@ -392,7 +392,7 @@ def test_a_menu_of_links_is_a_row_of_buttons_that_keeps_all_that_the_menu_says(
         at="/c",
     )  # fmt: skip
 
-    assert shown(node, rendering=rendering) == [
+    assert shown_components(node, rendering=rendering) == [
         {"type": 10, "content": "**Where to**"},
         {"type": 10, "content": "-# Choose a page"},
         {
@@ -439,11 +439,11 @@ def test_inputs_that_stand_together_are_a_form_behind_one_button() -> None:
 def test_labels_alone_share_a_line() -> None:
     nodes = (TextInput(label=line("Name"), at="/n"), DateInput(label=line("Day"), at="/d"))
 
-    assert shown(*nodes, SEND)[0] == {"type": 10, "content": "-# Name · Day"}
+    assert shown_components(*nodes, SEND)[0] == {"type": 10, "content": "-# Name · Day"}
 
 
 @pytest.mark.parametrize(
-    ("node", "said"),
+    ("node", "expected"),
     [
         (TextInput(placeholder="Your name", at="/i"), "Your name"),
         (TextInput(label=line("Name"), placeholder="Ann", at="/i"), "Name (Ann)"),
@@ -452,12 +452,12 @@ def test_labels_alone_share_a_line() -> None:
         (DateInput(of="time", at="/i"), "Time"),
     ],
 )
-def test_an_input_without_a_label_is_never_a_bare_submit(node: Input, said: str) -> None:
-    assert shown(node, SEND)[0] == {"type": 10, "content": f"-# {said}"}
+def test_an_input_without_a_label_is_never_a_bare_submit(node: Input, expected: str) -> None:
+    assert shown_components(node, SEND)[0] == {"type": 10, "content": f"-# {expected}"}
 
 
 def test_a_text_before_an_input_names_it_and_is_not_said_twice() -> None:
-    components = shown(prose("Your name:"), TextInput(at="/n"), SEND)
+    components = shown_components(prose("Your name:"), TextInput(at="/n"), SEND)
 
     assert [component.get("content") for component in components] == ["Your name:", None]
 
@@ -476,7 +476,7 @@ def test_a_text_before_an_input_names_it_and_is_not_said_twice() -> None:
 def test_a_form_that_no_button_sends_has_one_that_is_called_as_its_input(
     node: Input, label: str
 ) -> None:
-    (*_, row) = shown(node)
+    (*_, row) = shown_components(node)
 
     assert row["components"][0]["label"] == label
 
@@ -484,7 +484,7 @@ def test_a_form_that_no_button_sends_has_one_that_is_called_as_its_input(
 def test_two_forms_of_one_message_are_never_called_the_same() -> None:
     nodes = [TextInput(placeholder="Comment", at=f"/{number}") for number in range(2)]
 
-    components = shown(nodes[0], prose("x"), nodes[1])
+    components = shown_components(nodes[0], prose("x"), nodes[1])
 
     labels = [
         component["components"][0]["label"] for component in components if component["type"] == 1
@@ -493,7 +493,7 @@ def test_two_forms_of_one_message_are_never_called_the_same() -> None:
 
 
 def test_a_form_is_not_called_as_a_button_of_the_message() -> None:
-    components = shown(
+    components = shown_components(
         TextInput(placeholder="Comment", at="/i"), prose("x"), button("Comment", "/b")
     )
 
@@ -507,9 +507,9 @@ def test_an_input_that_tells_each_change_has_a_form_of_its_own() -> None:
     days = [DateInput(placeholder=word, dispatches=True, at=f"/{word}") for word in ("a", "b")]
     card = Card((Actions((days[0], days[1])),))
 
-    (row,) = shown(*card.nodes)
+    (row,) = shown_components(*card.nodes)
 
-    assert [one["label"] for one in row["components"]] == ["a", "b"]
+    assert [component["label"] for component in row["components"]] == ["a", "b"]
     assert form_behind(card, days[1]) == Form("b", (days[1],), at="/b")
 
 
@@ -521,7 +521,7 @@ def test_inputs_that_cannot_be_changed_open_no_form() -> None:
 
 
 @pytest.mark.parametrize(
-    ("node", "said"),
+    ("node", "expected"),
     [
         (DateInput(value="2026-11-21", at="/i"), "When: 2026-11-21"),
         (DateInput(of="time", value="17:30", at="/i"), "When: 17:30"),
@@ -538,10 +538,10 @@ def test_inputs_that_cannot_be_changed_open_no_form() -> None:
         ),
     ],
 )
-def test_what_is_filled_in_already_is_said(node: Input, said: str) -> None:
+def test_what_is_filled_in_already_is_said(node: Input, expected: str) -> None:
     components, losses = write(replace(node, label=line("When")), SEND)
 
-    assert components[0] == {"type": 10, "content": f"-# {said}"}
+    assert components[0] == {"type": 10, "content": f"-# {expected}"}
     assert [loss.kind for loss in losses] == ["input_in_form"]
 
 
@@ -559,7 +559,7 @@ def test_inputs_that_a_form_has_no_pages_for_are_named_and_what_is_required_stay
 def test_the_button_that_sends_them_opens_the_form() -> None:
     name = TextInput(label=line("Name"), at="/n")
 
-    components = shown(name, Actions((button("Send", does="submit"),)))
+    components = shown_components(name, Actions((button("Send", does="submit"),)))
 
     assert components == [
         {"type": 10, "content": "-# Name"},
@@ -586,7 +586,7 @@ def test_a_choice_without_options_is_asked_in_a_form(node: Input, label: str) ->
 def test_inputs_that_nobody_hears_are_texts() -> None:
     node = TextInput(label=line("Name"), value="Ann", at="/n")
 
-    assert shown(node, rendering=FOREIGN) == [{"type": 10, "content": "**Name** Ann"}]
+    assert shown_components(node, rendering=FOREIGN) == [{"type": 10, "content": "**Name** Ann"}]
     assert lost(node, FOREIGN) == [("foreign_action", "Name · Ann")]
 
 
@@ -604,10 +604,10 @@ def test_a_password_is_in_no_loss() -> None:
 def test_the_form_behind_a_submit_button_asks_all_inputs_of_its_card() -> None:
     name, menu = TextInput(label=line("Name"), at="/n"), Choice(options=options(2), at="/c")
     day = DateInput(label=line("Day"), at="/d")
-    told = TextInput(label=line("Told"), dispatches=True, at="/t")
+    dispatching = TextInput(label=line("Told"), dispatches=True, at="/t")
     locked = TextInput(label=line("Locked"), disabled=True, at="/l")
     send = button("Send", does="submit", id="send")
-    card = Card((name, menu, told, locked, Container((day, Actions((send,))))))
+    card = Card((name, menu, dispatching, locked, Container((day, Actions((send,))))))
 
     assert form_behind(card, send) == Form("Send", (name, menu, day), id="send")
 
@@ -629,9 +629,9 @@ def test_each_submit_button_asks_for_the_inputs_of_its_own_card_and_of_those_aro
     )
     card = Card((outer, Actions((*reveals, SEND))))
 
-    asked_by = {one.at: form_behind(card, one) for one in (ok, done, SEND)}
+    forms_by_button = {submit.at: form_behind(card, submit) for submit in (ok, done, SEND)}
 
-    assert asked_by == {
+    assert forms_by_button == {
         "/ok": Form("Comment", (outer, comment)),
         "/done": Form("Set date", (outer, date)),
         "/s": Form("Send", (outer,)),
@@ -693,7 +693,7 @@ def test_a_button_that_reveals_a_form_opens_a_modal_of_its_title() -> None:
         ("/c", "input_in_form", "Say it"),
         ("/r", "reveal_in_form", "OK"),
     ]
-    send = next(one for one in walk((reveals,)) if isinstance(one, Button) and one.at == "/b")
+    send = next(node for node in walk((reveals,)) if isinstance(node, Button) and node.at == "/b")
     assert form_behind(Card((Actions((reveals,)),)), send) == Form(
         "Comment", (prose("Be polite."), comment)
     )
@@ -707,7 +707,7 @@ def test_the_small_print_of_a_form_lists_options_and_is_led_by_its_button() -> N
     same = button("Ask", does="reveal", at="/a", nodes=(
         prose("Who:"), TextInput(at="/w"), button("Ask", does="submit", at="/s")))  # fmt: skip
 
-    components = shown(merge, same)
+    components = shown_components(merge, same)
 
     assert [component["content"] for component in components[:-1]] == [
         "-# **Merge**: How? Squash / ☑ Rebase · ☑ Delete branch → Confirm merge",
@@ -718,7 +718,7 @@ def test_the_small_print_of_a_form_lists_options_and_is_led_by_its_button() -> N
 def test_a_menu_of_more_than_ten_options_is_not_listed() -> None:
     choice = Choice(options=options(11), label=line("Which"), at="/c")
 
-    (text, _) = shown(revealing(choice, button("OK", does="submit")))
+    (text, _) = shown_components(revealing(choice, button("OK", does="submit")))
 
     assert text["content"] == "-# **Comment**: Which → OK"
 
@@ -726,7 +726,7 @@ def test_a_menu_of_more_than_ten_options_is_not_listed() -> None:
 def test_the_small_print_of_a_form_stands_between_the_buttons_before_and_its_own() -> None:
     reveals = revealing(TextInput(label=line("Why"), at="/c"), button("Comment", does="submit"))
 
-    components = shown(Actions((button("Approve", at="/y"), reveals)))
+    components = shown_components(Actions((button("Approve", at="/y"), reveals)))
 
     assert [
         component.get("content") or [it["label"] for it in component["components"]]
@@ -749,10 +749,10 @@ def test_each_of_several_buttons_that_send_a_revealed_form_opens_it() -> None:
     link = button("Help", does="open", url="https://acme.example/help")
     reveals = revealing(comment, Actions((*sends, link)))
 
-    (text, row) = shown(reveals)
+    (text, row) = shown_components(reveals)
 
     assert text["content"] == "-# **Comment**: Why"
-    labels = [one["label"] for one in row["components"]]
+    labels = [component["label"] for component in row["components"]]
     assert labels == ["Comment: Yes", "Comment: No", "Help"]
     form = form_behind(Card((reveals,)), sends[1])
     assert form == Form("Comment: No", (comment,))
@@ -762,26 +762,28 @@ def test_what_a_form_cannot_hold_of_what_is_revealed_is_shown() -> None:
     picture = Image(Asset(url="https://files.acme.example/a.png"))
     reveals = revealing(TextInput(label=line("Why"), at="/c"), picture, button(does="submit"))
 
-    assert [one["type"] for one in shown(reveals)] == [10, 1, 12]
+    assert [component["type"] for component in shown_components(reveals)] == [10, 1, 12]
 
 
 def test_a_button_that_reveals_what_nobody_sends_shows_it() -> None:
     reveals = revealing(TextInput(label=line("Why"), at="/c"))
 
-    assert shown(reveals)[0] == {"type": 10, "content": "**Comment**"}
+    assert shown_components(reveals)[0] == {"type": 10, "content": "**Comment**"}
 
 
 def test_the_button_of_a_hidden_part_is_named_where_it_stands_open() -> None:
     hidden = Container((prose("Because."),), hidden=True, id="part")
     toggles = [button("Why?", does="toggle", targets=("part",), at=f"/{n}") for n in range(2)]
 
-    assert shown(Actions(tuple(toggles)), hidden) == [
+    assert shown_components(Actions(tuple(toggles)), hidden) == [
         {"type": 10, "content": "-# ▾ Why?"},
         {"type": 10, "content": "Because."},
     ]
-    assert shown(hidden, Actions(tuple(toggles))) == [{"type": 10, "content": "Because."}]
+    assert shown_components(hidden, Actions(tuple(toggles))) == [
+        {"type": 10, "content": "Because."}
+    ]
     unnamed = Button((), does="toggle", targets=("part",), at="/t")
-    assert shown(unnamed, hidden) == [{"type": 10, "content": "Because."}]
+    assert shown_components(unnamed, hidden) == [{"type": 10, "content": "Because."}]
 
 
 # --- modals ---------------------------------------------------------------------------------
@@ -795,7 +797,7 @@ def modals(*nodes: Node, rendering: Rendering = TOKENS, **more: Any) -> list[Any
     return [message.body for message in written.messages]
 
 
-def asked(node: Input) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+def label_and_losses(node: Input) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """The label of the one input, and what was lost."""
     (modal,) = modals(node)
     (label,) = modal["components"]
@@ -904,7 +906,7 @@ def test_more_than_five_inputs_are_several_pages() -> None:
     ],
 )  # fmt: skip
 def test_every_input_has_its_component_in_a_modal(node: Any, component: Any, losses: Any) -> None:
-    label, named = asked(replace(node, label=line("L"), at="/i"))
+    label, named = label_and_losses(replace(node, label=line("L"), at="/i"))
 
     assert label["component"] == {**component, "custom_id": "token-i"}
     assert named == losses
@@ -913,12 +915,12 @@ def test_every_input_has_its_component_in_a_modal(node: Any, component: Any, los
 def test_a_choice_of_many_options_is_several_menus() -> None:
     (modal,) = modals(Choice(label=line("L"), options=options(60), at="/c"))
 
-    assert [one["label"] for one in modal["components"]] == ["L (1/3)", "… (2/3)", "… (3/3)"]
-    assert [len(one["component"]["options"]) for one in modal["components"]] == [25, 25, 10]
+    assert [label["label"] for label in modal["components"]] == ["L (1/3)", "… (2/3)", "… (3/3)"]
+    assert [len(label["component"]["options"]) for label in modal["components"]] == [25, 25, 10]
 
 
 def test_an_input_without_a_label_is_called_by_what_stands_in_it() -> None:
-    label, _ = asked(TextInput(placeholder="Your name", at="/i"))
+    label, _ = label_and_losses(TextInput(placeholder="Your name", at="/i"))
 
     assert label["label"] == "Your name"
     assert "placeholder" not in label["component"]
@@ -930,7 +932,7 @@ def test_inputs_without_labels_are_never_called_the_same_in_a_modal() -> None:
         TextInput(label=line("Text"), at="/4"),
     )  # fmt: skip
 
-    assert [one["label"] for one in modal["components"]] == [
+    assert [label["label"] for label in modal["components"]] == [
         "Text", "Text (2)", "Text (3)", "Text",
     ]  # fmt: skip
 
@@ -938,7 +940,9 @@ def test_inputs_without_labels_are_never_called_the_same_in_a_modal() -> None:
 def test_words_that_are_too_long_for_a_modal_are_named() -> None:
     long = "w" * 300
 
-    label, named = asked(TextInput(label=line(long), hint=line(long), placeholder=long, at="/i"))
+    label, named = label_and_losses(
+        TextInput(label=line(long), hint=line(long), placeholder=long, at="/i")
+    )
 
     assert (len(label["label"]), len(label["description"])) == (45, 100)
     assert sorted(named) == [("cut_hint", long), ("cut_label", long), ("cut_placeholder", long)]
@@ -980,4 +984,4 @@ def test_a_form_without_anything_is_no_modal() -> None:
 
 
 def test_bold_words_in_a_label_are_words() -> None:
-    assert asked(TextInput(label=(bold("Name"),), at="/i"))[0]["label"] == "Name"
+    assert label_and_losses(TextInput(label=(bold("Name"),), at="/i"))[0]["label"] == "Name"

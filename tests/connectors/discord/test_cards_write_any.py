@@ -114,20 +114,23 @@ def test_discord_refuses_nothing(card: Card, rendering: Rendering) -> None:
 @given(CARDS, st.sampled_from(RENDERINGS))
 def test_every_word_is_there_once_and_in_order_or_named(card: Card, rendering: Rendering) -> None:
     written = write_card(card, rendering)
-    shown, named = said(written), {mark for loss in written.losses for mark in marks(loss.what)}
+    marks_shown, named = (
+        marks_in_messages(written),
+        {mark for loss in written.losses for mark in marks(loss.what)},
+    )
     apart = Apart(card)
 
-    seen = {*shown, *named, *apart.unseen}
-    missing = [one for one in marks_of(card) if one not in seen]
-    twice = [one for one, times in Counter(shown).items() if times > 1]
+    present = {*marks_shown, *named, *apart.unseen}
+    missing = [mark for mark in marks_of(card) if mark not in present]
+    twice = [mark for mark, times in Counter(marks_shown).items() if times > 1]
     order = [
         apart.place(mark_text)
-        for mark_text in dict.fromkeys(shown)
+        for mark_text in dict.fromkeys(marks_shown)
         if mark_text not in apart.anywhere
     ]
 
     assert missing == []
-    assert [one for one in twice if one not in apart.repeated] == []
+    assert [mark for mark in twice if mark not in apart.repeated] == []
     assert order == sorted(order)
 
 
@@ -135,18 +138,20 @@ def test_every_word_is_there_once_and_in_order_or_named(card: Card, rendering: R
 @given(st.lists(PANELS, min_size=1, max_size=4).map(lambda some: marked(Card(tuple(some)))))
 def test_panels_of_any_text_lose_nothing_and_are_embeds_where_they_fit(card: Card) -> None:
     written = write_card(card, RENDERINGS[1])
-    shown, apart = said(written), Apart(card)
+    marks_shown, apart = marks_in_messages(written), Apart(card)
 
     for message in written.messages:
         assert faults(message.body) == []
-    seen = {*shown, *apart.unseen}
-    missing = [mark for mark in marks_of(card) if mark not in seen]
+    present = {*marks_shown, *apart.unseen}
+    missing = [mark for mark in marks_of(card) if mark not in present]
     # Embeds with one address are one box: its pictures stand together, whatever embed has them.
     pictures = {
         mark for node in walk(card.nodes) if isinstance(node, Image) for mark in marks_of(node)
     }
     freely = apart.anywhere | pictures
-    order = [int(mark_text[2:]) for mark_text in dict.fromkeys(shown) if mark_text not in freely]
+    order = [
+        int(mark_text[2:]) for mark_text in dict.fromkeys(marks_shown) if mark_text not in freely
+    ]
     assert missing == []
     assert order == sorted(order)
 
@@ -156,7 +161,11 @@ def test_panels_of_any_text_lose_nothing_and_are_embeds_where_they_fit(card: Car
 def test_every_action_is_there_or_named(card: Card) -> None:
     written = write_card(card, RENDERINGS[0])
     named = {loss.path for loss in written.losses}
-    ids = {token_of(one) for message in written.messages for one in custom_ids(message.body)}
+    ids = {
+        token_of(custom_id)
+        for message in written.messages
+        for custom_id in custom_ids(message.body)
+    }
     urls = " ".join(read_aloud(message.body) for message in written.messages)
 
     for node in walk(card.nodes):
@@ -182,15 +191,15 @@ def test_the_same_card_gives_the_same_bytes_and_is_read_again(
 @given(CARDS)
 def test_discord_refuses_no_modal_and_every_word_of_it_is_there_or_named(card: Card) -> None:
     written = write_form(Form("mk0 form", card.nodes, at="/f"), RENDERINGS[0])
-    shown = said(written)
+    marks_shown = marks_in_messages(written)
     named = {mark for loss in written.losses for mark in marks(loss.what)}
     apart = Apart(card)
 
     for message in written.messages:
         orjson.dumps(message.body)
         assert modal_faults(message.body) == []
-    seen = {*shown, *named, *apart.unseen}
-    missing = [one for one in marks_of(card) if one not in seen]
+    present = {*marks_shown, *named, *apart.unseen}
+    missing = [mark for mark in marks_of(card) if mark not in present]
     assert missing == []
 
 
@@ -247,15 +256,15 @@ def test_large_cards_are_written_in_bounded_time(name: str) -> None:
 # --- what was said --------------------------------------------------------------------------
 
 
-def said(written: Written) -> list[str]:
+def marks_in_messages(written: Written) -> list[str]:
     """The marks that people read; a word that was cut ends in dots and is none."""
     whole = " ".join(read_aloud(message.body) for message in written.messages)
     return marks(re.sub(r"\w+…", "", whole.replace("\\", "")))
 
 
 def custom_ids(body: Any) -> Iterator[str]:
-    for one in every(body.get("components", ())):
-        yield one.get("custom_id", "")
+    for component in every(body.get("components", ())):
+        yield component.get("custom_id", "")
 
 
 _WITH_OWN_ORDER = (*get_args(Input), Chart, Image, Player, File)
@@ -277,19 +286,19 @@ class Apart:
         self._places: dict[str, int] = {}
         stack: list[object] = [card]
         while stack:
-            one = stack.pop()
-            self._note(one)
-            if isinstance(one, tuple):
-                stack += one
-            elif is_dataclass(one):
-                stack += [getattr(one, field.name) for field in fields(one)]
+            item = stack.pop()
+            self._note(item)
+            if isinstance(item, tuple):
+                stack += item
+            elif is_dataclass(item):
+                stack += [getattr(item, field.name) for field in fields(item)]
         self.anywhere |= self.repeated | self.unseen
 
     def place(self, mark: str) -> int:
         return self._places.get(mark, int(mark[2:]))
 
-    def _note(self, one: object) -> None:
-        match one:
+    def _note(self, value: object) -> None:
+        match value:
             case Timestamp(fallback=name) | ChannelLink(name=name):
                 self.unseen |= {*marks(name)}
             case Table(rows=(head, *_)):
@@ -297,14 +306,14 @@ class Apart:
             case TextTable(header):
                 self.repeated |= {*marks_of(header)}
             case Chart():
-                self.repeated |= {*marks_of(one)}
+                self.repeated |= {*marks_of(value)}
             case Container(thumbnail=Image() as beside) | Section(accessory=Image() as beside):
                 self.anywhere |= {*marks(beside.asset.alt)}
             case _:
                 pass
-        if isinstance(one, TextInput) and one.format == "password":
-            self.unseen |= {*marks(one.value)}
-        if isinstance(one, _WITH_OWN_ORDER) and (own := marks_of(one)):
+        if isinstance(value, TextInput) and value.format == "password":
+            self.unseen |= {*marks(value.value)}
+        if isinstance(value, _WITH_OWN_ORDER) and (own := marks_of(value)):
             first = min(int(mark[2:]) for mark in own)
             self._places |= dict.fromkeys(own, first)
 

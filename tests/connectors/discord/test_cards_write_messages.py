@@ -52,8 +52,8 @@ def components(*nodes: Node, rendering: Rendering = TOKENS) -> list[Any]:
     return body["components"]
 
 
-def panel(*nodes: Node, **around: Any) -> Container:
-    return Container(nodes, form="panel", **around)
+def panel(*nodes: Node, **attributes: Any) -> Container:
+    return Container(nodes, form="panel", **attributes)
 
 
 def field(label: str, value: str, *, short: bool = True) -> LabelledValue:
@@ -89,7 +89,7 @@ def test_long_prose_is_several_messages() -> None:
     first, second, third = bodies(prose(words))
 
     assert len(first["content"]) <= 2000
-    assert " ".join(one["content"] for one in (first, second, third)) == words
+    assert " ".join(part["content"] for part in (first, second, third)) == words
 
 
 def test_a_card_that_says_nothing_is_no_message() -> None:
@@ -164,8 +164,8 @@ def test_a_panel_below_prose_is_an_embed() -> None:
 
 def test_a_link_whose_preview_stands_below_makes_no_other() -> None:
     url, other = "https://a.example/x", "https://a.example/xy"
-    said = (*link(url), Text(" and "), *link(other))
-    (body,) = bodies(Prose((Paragraph(said),)), panel(prose("D"), title=line("T"), link=url))
+    text_line = (*link(url), Text(" and "), *link(other))
+    (body,) = bodies(Prose((Paragraph(text_line),)), panel(prose("D"), title=line("T"), link=url))
 
     assert body["content"] == f"<{url}> and {other}"
     assert body["embeds"][0]["url"] == url
@@ -201,8 +201,8 @@ def test_a_panel_with_buttons_keeps_its_face_and_its_fields_side_by_side() -> No
 
     (embed,) = body["embeds"]
     assert embed["author"] == {"name": "Ann", "icon_url": icon.url}
-    assert [one["inline"] for one in embed["fields"]] == [True, True]
-    assert [[one["label"] for one in row["components"]] for row in body["components"]] == [
+    assert [item["inline"] for item in embed["fields"]] == [True, True]
+    assert [[item["label"] for item in row["components"]] for row in body["components"]] == [
         ["Retry"], ["Skip"]
     ]  # fmt: skip
 
@@ -238,8 +238,8 @@ def test_a_long_description_goes_on_in_further_embeds() -> None:
 
     (body,) = bodies(panel(prose(long), title=line("T")))
 
-    assert " ".join(one["description"] for one in body["embeds"]) == long
-    assert [one.get("title") for one in body["embeds"]] == ["T", None]
+    assert " ".join(embed["description"] for embed in body["embeds"]) == long
+    assert [embed.get("title") for embed in body["embeds"]] == ["T", None]
 
 
 def test_more_embeds_than_a_message_holds_go_into_the_next() -> None:
@@ -340,10 +340,10 @@ def test_prose_is_components_where_its_message_has_them_already() -> None:
 
 
 def test_forty_components_are_one_message_and_texts_are_joined_before_there_are_two() -> None:
-    (one,) = bodies(*texts(39), Divider())
+    (body,) = bodies(*texts(39), Divider())
     (also_one,) = bodies(*texts(90), Divider())
 
-    assert len(one["components"]) == 40
+    assert len(body["components"]) == 40
     assert len(also_one["components"]) == 2
     assert "text 0\n\ntext 1" in also_one["components"][0]["content"]
 
@@ -353,11 +353,14 @@ def test_what_does_not_fit_goes_into_further_messages_in_order() -> None:
 
     messages = bodies(*pairs)
 
-    said = [
-        one["content"] for body in messages for one in body["components"] if one["type"] == 10
-    ]  # fmt: skip
+    texts_read = [
+        component["content"]
+        for body in messages
+        for component in body["components"]
+        if component["type"] == 10
+    ]
     assert [len(body["components"]) for body in messages] == [40, 40, 20]
-    assert said == [f"{n}" for n in range(50)]
+    assert texts_read == [f"{n}" for n in range(50)]
 
 
 def test_a_container_goes_on_in_the_next_message_as_it_began() -> None:
@@ -365,9 +368,9 @@ def test_a_container_goes_on_in_the_next_message_as_it_began() -> None:
 
     first, second = bodies(Container(pairs, form="card", style="good", spoiler=True))
 
-    (one,), (other,) = first["components"], second["components"]
-    assert {**one, "components": []} == {**other, "components": []}
-    assert (len(one["components"]), len(other["components"])) == (39, 21)
+    (first_container,), (second_container,) = first["components"], second["components"]
+    assert {**first_container, "components": []} == {**second_container, "components": []}
+    assert (len(first_container["components"]), len(second_container["components"])) == (39, 21)
 
 
 def test_text_is_at_most_four_thousand_characters_in_a_message() -> None:
@@ -405,7 +408,7 @@ def test_files_that_we_hold_travel_with_the_message_under_names_that_discord_kee
 
     (message,) = write_card(Card((image, nameless, image)), held).messages
 
-    urls = [one["items"][0]["media"]["url"] for one in message.body["components"]]  # pyright: ignore
+    urls = [component["items"][0]["media"]["url"] for component in message.body["components"]]  # pyright: ignore
     assert urls == ["attachment://my_cat.png", "attachment://file.jpg", "attachment://my_cat-3.png"]
     assert [file.name for file in message.files] == ["my_cat.png", "file.jpg", "my_cat-3.png"]
     assert message.files[0] == replace(image.asset, name="my_cat.png")
@@ -417,7 +420,10 @@ def test_more_than_ten_files_are_several_messages() -> None:
     written = write_card(Card((Gallery(images),)), Rendering(uploads=True))
 
     assert [len(message.files) for message in written.messages] == [10, 10, 3]
-    assert [faults(one.body, [f.name for f in one.files]) for one in written.messages] == [[]] * 3
+    assert [
+        faults(sent_message.body, [f.name for f in sent_message.files])
+        for sent_message in written.messages
+    ] == [[]] * 3
 
 
 # --- the same again -------------------------------------------------------------------------
@@ -432,4 +438,4 @@ def test_the_same_card_gives_the_same_bytes() -> None:
 def test_custom_ids_are_unlike_one_another_though_tokens_are_not() -> None:
     (row,) = components(Actions((button("A", "/a"), button("B", "/a"))))
 
-    assert [one["custom_id"] for one in row["components"]] == ["token-a", "token-a#2"]
+    assert [component["custom_id"] for component in row["components"]] == ["token-a", "token-a#2"]

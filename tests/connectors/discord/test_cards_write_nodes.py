@@ -81,7 +81,7 @@ def write(*nodes: Node, rendering: Rendering = TOKENS) -> tuple[list[Any], list[
     return components, list(written.losses)
 
 
-def shown(*nodes: Node, rendering: Rendering = TOKENS) -> list[Any]:
+def shown_components(*nodes: Node, rendering: Rendering = TOKENS) -> list[Any]:
     return write(*nodes, rendering=rendering)[0]
 
 
@@ -97,8 +97,8 @@ def gallery(*urls: str, **more: Any) -> dict[str, Any]:
     return {"type": 12, "items": [{"media": {"url": url}, **more} for url in urls]}
 
 
-def box(*inner: Any, **around: Any) -> dict[str, Any]:
-    return {"type": 17, "components": list(inner), **around}
+def box(*inner: Any, **attributes: Any) -> dict[str, Any]:
+    return {"type": 17, "components": list(inner), **attributes}
 
 
 def test_the_capabilities_name_every_node() -> None:
@@ -113,7 +113,7 @@ def test_the_capabilities_name_every_node() -> None:
 def test_prose_is_a_text_display_with_separators_for_its_rules() -> None:
     node = Prose((Heading(1, line("T")), Paragraph(line("a")), Rule(), Paragraph(line("b"))))
 
-    assert shown(node) == [text("# T\na"), {"type": 14}, text("b")]
+    assert shown_components(node) == [text("# T\na"), {"type": 14}, text("b")]
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_prose_is_a_text_display_with_separators_for_its_rules() -> None:
     ],
 )
 def test_the_size_of_prose_is_a_heading_or_small_print(node: Prose, content: str) -> None:
-    assert shown(node) == [text(content)]
+    assert shown_components(node) == [text(content)]
 
 
 def test_colours_and_places_of_text_are_lost_by_name() -> None:
@@ -158,7 +158,7 @@ def test_a_link_longer_than_a_message_is_its_words() -> None:
     ],
 )
 def test_a_divider_is_a_separator(node: Divider, body: dict[str, Any]) -> None:
-    assert shown(node) == [body]
+    assert shown_components(node) == [body]
 
 
 def test_a_context_is_one_line_of_small_print_without_its_small_pictures() -> None:
@@ -171,13 +171,13 @@ def test_a_context_is_one_line_of_small_print_without_its_small_pictures() -> No
 
 
 def test_a_context_of_pictures_shows_them() -> None:
-    assert shown(Context((picture(URL), picture(URL)))) == [gallery(URL, URL)]
+    assert shown_components(Context((picture(URL), picture(URL)))) == [gallery(URL, URL)]
 
 
 def test_a_context_with_more_than_lines_is_several_texts() -> None:
     list_ = Prose((List((ListItem((Paragraph(line("a")),)),)),))
 
-    assert shown(Context((prose("x"), list_))) == [text("-# x"), text("- a")]
+    assert shown_components(Context((prose("x"), list_))) == [text("-# x"), text("- a")]
 
 
 def test_fields_are_lines_behind_their_labels() -> None:
@@ -200,12 +200,12 @@ def test_fields_are_lines_behind_their_labels() -> None:
 # --- tables and charts ----------------------------------------------------------------------
 
 
-def cell(said: str) -> tuple[Node, ...]:
-    return (prose(said),) if said else ()
+def cell(cell_text: str) -> tuple[Node, ...]:
+    return (prose(cell_text),) if cell_text else ()
 
 
 def table(*rows: tuple[str, ...], **more: Any) -> Table:
-    return Table(tuple(tuple(cell(one) for one in row) for row in rows), **more)
+    return Table(tuple(tuple(cell(text) for text in row) for row in rows), **more)
 
 
 def test_a_narrow_table_is_code_below_its_title() -> None:
@@ -229,7 +229,8 @@ def test_a_long_table_goes_on_below_its_head() -> None:
 
     written = write_components(Card((table(("Name", "Word"), *rows),)), TOKENS)
 
-    parts: Any = [one for message in written.messages for one in message.body["components"]]  # pyright: ignore
+    bodies: list[Any] = [message.body for message in written.messages]
+    parts: Any = [component for body in bodies for component in body["components"]]
     assert len(parts) > 1
     assert all(part["content"].startswith("```\nName") for part in parts)
     assert "row 299" in parts[-1]["content"]
@@ -242,7 +243,7 @@ def test_links_in_a_table_of_code_are_named_and_hidden_words_stay_hidden() -> No
     _, losses = write(linked)
 
     assert losses[0].what.endswith("https://x.example")
-    assert shown(hidden) == [text("- ||s||")]
+    assert shown_components(hidden) == [text("- ||s||")]
 
 
 def test_a_table_of_more_than_words_is_its_rows_in_order() -> None:
@@ -264,7 +265,7 @@ def test_a_table_of_more_than_words_is_its_rows_in_order() -> None:
 def test_tables_in_prose_are_code_as_well() -> None:
     inner = TextTable((line("A"),), ((line("1"),),))
 
-    assert shown(Prose((inner,))) == [text("```\nA\n─\n1\n```")]
+    assert shown_components(Prose((inner,))) == [text("```\nA\n─\n1\n```")]
 
 
 def test_a_chart_is_a_table_of_its_numbers() -> None:
@@ -294,7 +295,7 @@ def test_a_picture_is_a_gallery_of_one_with_its_title_below() -> None:
         Asset(url=URL, alt="seen", spoiler=True), title=line("T"), link="https://x.example"
     )
 
-    assert shown(node) == [
+    assert shown_components(node) == [
         gallery(URL, description="seen", spoiler=True),
         text("-# [T](https://x.example)"),
     ]
@@ -322,7 +323,7 @@ def test_a_picture_that_discord_cannot_get_is_a_line(asset: Asset, content: str,
 
 
 def test_a_hidden_picture_that_discord_cannot_get_is_a_hidden_line() -> None:
-    assert shown(Image(Asset(alt="x", spoiler=True))) == [text("||🖼 x||")]
+    assert shown_components(Image(Asset(alt="x", spoiler=True))) == [text("||🖼 x||")]
 
 
 def test_a_long_description_is_cut_and_named() -> None:
@@ -338,8 +339,8 @@ def test_a_gallery_holds_ten_and_one_with_a_title_ends_a_run() -> None:
     many = Gallery(tuple(picture(URL) for _ in range(12)))
     titled = Gallery((picture(URL), Image(Asset(url=URL), title=line("T")), picture(URL)))
 
-    assert [len(one["items"]) for one in shown(many)] == [10, 2]
-    assert shown(titled) == [gallery(URL, URL), text("-# T"), gallery(URL)]
+    assert [len(component["items"]) for component in shown_components(many)] == [10, 2]
+    assert shown_components(titled) == [gallery(URL, URL), text("-# T"), gallery(URL)]
 
 
 def test_an_address_that_a_link_to_a_film_does_not_open_is_named_once() -> None:
@@ -384,15 +385,17 @@ def test_a_page_that_shows_a_film_is_a_link_below_its_picture() -> None:
 
 def test_a_sound_that_we_hold_is_a_file_and_any_other_a_link() -> None:
     held = Player("audio", Asset(file_id=BLOB, name="s.ogg"))
-    there = Player("audio", Asset(url="https://x.example/s.ogg"), title=line("S"))
+    linked_sound = Player("audio", Asset(url="https://x.example/s.ogg"), title=line("S"))
 
-    assert shown(held, rendering=HELD) == [{"type": 13, "file": {"url": "attachment://s.ogg"}}]
-    assert shown(there) == [text("🔊 [S](https://x.example/s.ogg)")]
+    assert shown_components(held, rendering=HELD) == [
+        {"type": 13, "file": {"url": "attachment://s.ogg"}}
+    ]
+    assert shown_components(linked_sound) == [text("🔊 [S](https://x.example/s.ogg)")]
 
 
 def test_a_file_that_we_hold_is_sent_and_any_other_a_link() -> None:
     held = File(Asset(file_id=BLOB, name="my report.pdf", spoiler=True), title=line("Report"))
-    there = File(Asset(url="https://x.example/f.pdf", name="f.pdf"))
+    linked_file = File(Asset(url="https://x.example/f.pdf", name="f.pdf"))
 
     components, losses = write(held, rendering=HELD)
 
@@ -401,8 +404,8 @@ def test_a_file_that_we_hold_is_sent_and_any_other_a_link() -> None:
         {"type": 13, "file": {"url": "attachment://my_report.pdf"}, "spoiler": True},
     ]
     assert [(loss.kind, loss.what) for loss in losses] == [("file_name", "my report.pdf")]
-    assert shown(there) == [text("📎 [f.pdf](https://x.example/f.pdf)")]
-    assert kinds(there) == ["file_as_link"]
+    assert shown_components(linked_file) == [text("📎 [f.pdf](https://x.example/f.pdf)")]
+    assert kinds(linked_file) == ["file_as_link"]
 
 
 # --- structure ------------------------------------------------------------------------------
@@ -412,7 +415,7 @@ def test_a_section_has_texts_and_a_picture_beside_them() -> None:
     beside = Image(Asset(url=URL, alt="seen"))
     texts = tuple(prose(str(n)) for n in range(5))
 
-    assert shown(Section(texts, beside)) == [
+    assert shown_components(Section(texts, beside)) == [
         {
             "type": 9,
             "components": [text("0"), text("1"), text("2\n3\n4")],
@@ -422,7 +425,7 @@ def test_a_section_has_texts_and_a_picture_beside_them() -> None:
 
 
 def test_a_button_stands_beside_texts_too() -> None:
-    (section,) = shown(Section((prose("x"),), Button(line("Go"), at="/b")))
+    (section,) = shown_components(Section((prose("x"),), Button(line("Go"), at="/b")))
 
     assert section["accessory"] == {
         "type": 2,
@@ -437,21 +440,21 @@ def test_what_cannot_stand_beside_texts_stands_below_them() -> None:
     pictures = Section((picture(URL),), Button(line("Go"), at="/b"))
     titled = Section((prose("x"),), Image(Asset(url=URL), title=line("T")))
 
-    assert [one["type"] for one in shown(menu)] == [10, 1]
+    assert [component["type"] for component in shown_components(menu)] == [10, 1]
     assert kinds(menu) == ["stack_section"]
-    assert [one["type"] for one in shown(pictures)] == [12, 1]
-    assert [one["type"] for one in shown(titled)] == [10, 12, 10]
+    assert [component["type"] for component in shown_components(pictures)] == [12, 1]
+    assert [component["type"] for component in shown_components(titled)] == [10, 12, 10]
 
 
 def test_a_leading_button_stands_above() -> None:
     section = Section((prose("x"),), Button(line("Go"), at="/b"), leading=True)
 
-    assert [one["type"] for one in shown(section)] == [1, 10]
+    assert [component["type"] for component in shown_components(section)] == [1, 10]
 
 
 def columns(*several: Node | tuple[Node, ...]) -> Columns:
-    held = ((one,) if not isinstance(one, tuple) else one for one in several)
-    return Columns(tuple(Column(nodes) for nodes in held))
+    groups = ((item,) if not isinstance(item, tuple) else item for item in several)
+    return Columns(tuple(Column(nodes) for nodes in groups))
 
 
 ICON = replace(picture("https://files.acme.example/icon.png"), size="icon")
@@ -460,7 +463,7 @@ ICON = replace(picture("https://files.acme.example/icon.png"), size="icon")
 def test_columns_stand_one_below_the_other() -> None:
     node = Columns((Column((prose("l"),)), Column((prose("r"),), link="https://x.example")))
 
-    assert shown(node) == [text("l"), text("r"), text("-# https://x.example")]
+    assert shown_components(node) == [text("l"), text("r"), text("-# https://x.example")]
     assert kinds(node) == ["stack_columns"]
 
 
@@ -469,35 +472,38 @@ def test_short_texts_side_by_side_are_one_line() -> None:
     bold_one = columns(prose("Total"), Prose((Paragraph((bold("$4"),)),)))
     three = columns(prose("Mon"), prose("Tue"), prose("Wed"))
 
-    assert shown(total) == [text("**Total** $4,032.54")]
-    assert shown(bold_one) == [text("Total **$4**")]
-    assert shown(three) == [text("Mon · Tue · Wed")]
+    assert shown_components(total) == [text("**Total** $4,032.54")]
+    assert shown_components(bold_one) == [text("Total **$4**")]
+    assert shown_components(three) == [text("Mon · Tue · Wed")]
     assert kinds(total) == ["columns_as_line"]
 
 
 def test_texts_of_one_size_side_by_side_are_one_bold_line() -> None:
-    large = [Prose((Paragraph(line(one)),), size="huge") for one in ("SFO", "AMS")]
+    large = [Prose((Paragraph(line(code)),), size="huge") for code in ("SFO", "AMS")]
     medium = Prose((Heading(3, line("$4,032.54")),))
 
-    assert shown(columns(*large)) == [text("**SFO** **AMS**")]
-    assert shown(columns(prose("Total"), medium)) == [text("Total **$4,032.54**")]
+    assert shown_components(columns(*large)) == [text("**SFO** **AMS**")]
+    assert shown_components(columns(prose("Total"), medium)) == [text("Total **$4,032.54**")]
 
 
 def test_small_texts_side_by_side_are_small_print() -> None:
-    small_ones = (replace(prose(said), subtle=True) for said in ("a", "b"))
+    small_ones = (replace(prose(letter), subtle=True) for letter in ("a", "b"))
 
-    assert shown(columns(*small_ones)) == [text("-# **a** b")]
+    assert shown_components(columns(*small_ones)) == [text("-# **a** b")]
 
 
 def test_long_texts_and_headings_stand_below_one_another() -> None:
     headline = Prose((Heading(2, line("News")),))
 
-    assert shown(columns(prose("w " * 40), prose("b"))) == [text("w " * 39 + "w"), text("b")]
-    assert shown(columns(headline, prose("b"))) == [text("## News"), text("b")]
+    assert shown_components(columns(prose("w " * 40), prose("b"))) == [
+        text("w " * 39 + "w"),
+        text("b"),
+    ]
+    assert shown_components(columns(headline, prose("b"))) == [text("## News"), text("b")]
 
 
 def test_neighbouring_rows_of_short_texts_are_a_table() -> None:
-    head = columns(*(Prose((Paragraph((bold(said),)),)) for said in ("Item", "Price")))
+    head = columns(*(Prose((Paragraph((bold(heading),)),)) for heading in ("Item", "Price")))
     rows = [columns(prose(item), prose(price)) for item, price in (("Tea", "3"), ("Scone", "4"))]
 
     components, losses = write(head, Divider(), *rows, prose("x"))
@@ -516,7 +522,7 @@ def test_rows_with_links_or_of_another_width_are_no_table() -> None:
     linked = columns(prose("Docs"), Prose((Paragraph((link("https://x.example", "read"),)),)))
     other = columns(prose("a"), prose("b"), prose("c"))
 
-    assert [one["content"] for one in shown(linked, linked, other)] == [
+    assert [component["content"] for component in shown_components(linked, linked, other)] == [
         "Docs [read](https://x.example)", "Docs [read](https://x.example)", "a · b · c"
     ]  # fmt: skip
 
@@ -543,16 +549,16 @@ def test_a_small_picture_that_says_nothing_is_named_and_left_out(node: Node) -> 
 
 
 def test_a_picture_that_says_something_or_is_all_there_is_stays() -> None:
-    told = replace(ICON, asset=replace(ICON.asset, alt="Rainy"))
+    described = replace(ICON, asset=replace(ICON.asset, alt="Rainy"))
 
-    assert [one["type"] for one in shown(prose("a"), told)] == [10, 12]
-    assert [one["type"] for one in shown(ICON)] == [12]
+    assert [component["type"] for component in shown_components(prose("a"), described)] == [10, 12]
+    assert [component["type"] for component in shown_components(ICON)] == [12]
 
 
 def test_texts_in_columns_with_a_decorative_picture_are_a_section() -> None:
     node = columns(ICON, prose("Build 17"), prose("failed"))
 
-    (section,) = shown(node)
+    (section,) = shown_components(node)
 
     assert section["components"] == [text("**Build 17** failed")]
     assert section["accessory"]["media"] == {"url": "https://files.acme.example/icon.png"}
@@ -561,19 +567,19 @@ def test_texts_in_columns_with_a_decorative_picture_are_a_section() -> None:
 def test_decorative_pictures_side_by_side_are_no_wide_gallery() -> None:
     pair = Gallery((ICON, replace(ICON, at="/2")))
 
-    (section,) = shown(pair, prose("text"))
+    (section,) = shown_components(pair, prose("text"))
     assert section["components"] == [text("text")]
     assert section["accessory"]["type"] == 11
     components, losses = write(prose("text"), pair)
     assert components == [text("text")]
     assert [loss.kind for loss in losses] == ["small_picture", "small_picture"]
-    assert [one["type"] for one in shown(pair)] == [12]
+    assert [component["type"] for component in shown_components(pair)] == [12]
 
 
 def test_a_column_of_text_and_a_small_picture_are_a_section() -> None:
     beside = Image(Asset(url=URL), size="small")
 
-    (section,) = shown(Columns((Column((prose("l"),)), Column((beside,)))))
+    (section,) = shown_components(Columns((Column((prose("l"),)), Column((beside,)))))
 
     assert section["type"] == 9
 
@@ -612,14 +618,14 @@ def test_a_card_has_its_head_and_foot_in_a_container_of_its_colour() -> None:
 def test_a_thumbnail_stands_beside_the_title_or_the_first_text(title: Any) -> None:
     card = Container((prose("in"),), form="card", title=title, thumbnail=picture(URL))
 
-    (inner,) = shown(card)
+    (inner,) = shown_components(card)
 
     assert inner["components"][0]["type"] == 9
     assert inner["components"][0]["accessory"] == {"type": 11, "media": {"url": URL}}
 
 
 def test_a_link_without_a_title_is_shown() -> None:
-    assert shown(Container((prose("x"),), form="card", link="https://x.example")) == [
+    assert shown_components(Container((prose("x"),), form="card", link="https://x.example")) == [
         box(text("https://x.example"), text("x"))
     ]
 
@@ -632,13 +638,15 @@ def test_a_link_without_a_title_is_shown() -> None:
     ],
 )  # fmt: skip
 def test_styles_are_colours(style: Any, color: int) -> None:
-    assert shown(Container((prose("x"),), style=style)) == [box(text("x"), accent_color=color)]
+    assert shown_components(Container((prose("x"),), style=style)) == [
+        box(text("x"), accent_color=color)
+    ]
 
 
 def test_a_hidden_container_within_another_splits_it() -> None:
     inner = Container((prose("b"),), spoiler=True)
 
-    assert shown(Container((prose("a"), inner, prose("c")), form="card", color=7)) == [
+    assert shown_components(Container((prose("a"), inner, prose("c")), form="card", color=7)) == [
         box(text("a"), accent_color=7),
         box(text("b"), accent_color=7, spoiler=True),
         box(text("c"), accent_color=7),
@@ -657,14 +665,14 @@ def test_a_coloured_container_within_another_is_part_of_it() -> None:
 def test_what_is_folded_or_hidden_is_shown_openly_and_named() -> None:
     node = Container((prose("x"),), collapsed=True, hidden=True, id="box")
 
-    assert shown(node) == [text("x")]
+    assert shown_components(node) == [text("x")]
     assert kinds(node) == ["collapsed_shown", "hidden_shown"]
 
 
 def test_the_cards_of_a_carousel_are_containers_one_below_the_other() -> None:
     cards = (Container((prose("1"),), form="card"), Container((prose("2"),), form="card"))
 
-    assert shown(Carousel(cards)) == [box(text("1")), box(text("2"))]
+    assert shown_components(Carousel(cards)) == [box(text("1")), box(text("2"))]
     assert kinds(Carousel(cards)) == ["stack_carousel"]
 
 
@@ -692,7 +700,7 @@ def test_nodes_nested_deeper_than_people_nest_are_written_flat() -> None:
 def test_an_alert_is_a_container_of_its_colour_behind_its_sign(
     level: Any, sign: str, color: int
 ) -> None:
-    assert shown(Alert(level, (Paragraph(line("x")),))) == [
+    assert shown_components(Alert(level, (Paragraph(line("x")),))) == [
         box(text(f"{sign} x"), accent_color=color)
     ]
 
@@ -700,12 +708,12 @@ def test_an_alert_is_a_container_of_its_colour_behind_its_sign(
 def test_an_alert_within_a_container_is_a_quote() -> None:
     node = Container((Alert("error", (Paragraph(line("x")),)),), form="card")
 
-    assert shown(node) == [box(text("> ⛔ x"))]
+    assert shown_components(node) == [box(text("> ⛔ x"))]
     assert kinds(node) == ["alert_as_prose"]
 
 
 @pytest.mark.parametrize(
-    ("node", "said", "kind"),
+    ("node", "expected", "kind"),
     [
         (Badge(line("New"), hint=line("hint")), "**New** (hint)", "badge_as_prose"),
         (Progress(30, label=line("Done")), "Done ▓▓▓░░░░░░░ 30 %", "progress_as_prose"),
@@ -724,10 +732,12 @@ def test_an_alert_within_a_container_is_a_quote() -> None:
         ),
     ],
 )  # fmt: skip
-def test_what_discord_has_no_form_for_is_said_in_words(node: Node, said: str, kind: str) -> None:
+def test_what_discord_has_no_form_for_is_said_in_words(
+    node: Node, expected: str, kind: str
+) -> None:
     components, losses = write(node)
 
-    assert components == [text(said)]
+    assert components == [text(expected)]
     assert [loss.kind for loss in losses] == [kind]
 
 
@@ -741,7 +751,7 @@ def test_an_icon_without_words_is_named() -> None:
 def test_tasks_with_details_keep_them_below() -> None:
     tasks = Tasks((Task(line("a"), "done", (picture(URL),), (prose("out"),), line("src")),))
 
-    assert shown(tasks) == [text("✅ a"), gallery(URL), text("out"), text("-# src")]
+    assert shown_components(tasks) == [text("✅ a"), gallery(URL), text("out"), text("-# src")]
 
 
 def test_what_only_another_platform_knows_is_what_it_says() -> None:
@@ -765,15 +775,15 @@ def test_links_to_other_than_the_web_are_named() -> None:
 
 
 def test_signs_that_would_be_markup_are_words() -> None:
-    assert shown(prose("*a* `b` ||c|| # d"), Actions((Button(line("*x*"), at="/x"),)))[0] == text(
-        "\\*a\\* \\`b\\` \\|\\|c\\|\\| # d"
-    )
+    assert shown_components(prose("*a* `b` ||c|| # d"), Actions((Button(line("*x*"), at="/x"),)))[
+        0
+    ] == text("\\*a\\* \\`b\\` \\|\\|c\\|\\| # d")
 
 
 def test_a_heading_links_where_its_title_did() -> None:
     node = Container((), form="card", title=(Link("https://y.example", line("T")),))
 
-    assert shown(node) == [box(text("### [T](https://y.example)"))]
+    assert shown_components(node) == [box(text("### [T](https://y.example)"))]
 
 
 @pytest.mark.parametrize("code", ["word " * 1500, "wo`rd " * 1500])
@@ -786,6 +796,6 @@ def test_code_that_is_longer_than_a_text_is_code_in_each_text(code: str) -> None
         written = write_card(Card(nodes), TOKENS)
         for message in written.messages:
             assert faults(message.body, []) == []
-            for said in re.split("\n", read_aloud(message.body)):
-                bare = re.sub(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", "", said)
-                assert "rd" not in bare, said[:40]
+            for text_line in re.split("\n", read_aloud(message.body)):
+                bare = re.sub(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", "", text_line)
+                assert "rd" not in bare, text_line[:40]

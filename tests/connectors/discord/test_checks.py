@@ -25,7 +25,7 @@ def errors(findings: object) -> list[str]:
     return [f.what for f in findings if isinstance(f, Finding) and f.level == "error"]
 
 
-async def test_a_healthy_account_has_nothing_to_do(local: Local) -> None:
+async def test_a_healthy_account_has_no_errors(local: Local) -> None:
     findings = await required(local.connector().abilities.health).check([local.channel])
 
     assert {finding.level for finding in findings} == {"ok"}
@@ -58,19 +58,19 @@ async def test_missing_permissions_are_named_for_each_channel(local: Local) -> N
     for role in channel.guild.roles.values():
         role.permissions &= ~int(Permission.MANAGE_WEBHOOKS) & ~int(Permission.ADMINISTRATOR)
 
-    found = errors(await required(local.connector().abilities.health).check([local.channel]))
+    findings = errors(await required(local.connector().abilities.health).check([local.channel]))
 
-    assert len(found) == 1
-    assert found[0].endswith("the bot lacks Manage Webhooks")
+    assert len(findings) == 1
+    assert findings[0].endswith("the bot lacks Manage Webhooks")
 
 
 async def test_unknown_channels_and_servers_are_found(local: Local) -> None:
     guild = local.channel.workspace
-    wanted: list[ChannelRef] = [channel_ref(guild, "1"), channel_ref("2", "3")]
+    channels: list[ChannelRef] = [channel_ref(guild, "1"), channel_ref("2", "3")]
 
-    found = errors(await required(local.connector().abilities.health).check(wanted))
+    findings = errors(await required(local.connector().abilities.health).check(channels))
 
-    assert [what.split(" is not in ")[0] for what in found] == ["Channel '1'", "The bot"]
+    assert [what.split(" is not in ")[0] for what in findings] == ["Channel '1'", "The bot"]
 
 
 async def test_channels_are_listed_with_their_names(local: Local) -> None:
@@ -99,7 +99,7 @@ async def test_people_are_known_as_their_guild_sees_them(local: Local) -> None:
     assert person.picture.startswith(f"{local.context.base_url}/discord/")
 
 
-async def test_a_channel_has_the_name_that_everybody_may_know(local: Local) -> None:
+async def test_a_channel_hidden_from_everybody_is_named_no_access(local: Local) -> None:
     connector = local.connector()
     guild = local.channel.workspace
     hidden = local.app["no_access"][guild]

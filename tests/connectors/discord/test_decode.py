@@ -190,8 +190,8 @@ def test_a_mention_or_a_direct_message_addresses_us() -> None:
 
 
 def test_ids_in_the_text_get_the_names_that_are_known() -> None:
-    said = f"<@{ANN}> <@77> <#{CHANNEL}> <@&88>"
-    data = message(said, mentions=[user(member={"nick": "Nan"})], mention_roles=["88"])
+    content = f"<@{ANN}> <@77> <#{CHANNEL}> <@&88>"
+    data = message(content, mentions=[user(member={"nick": "Nan"})], mention_roles=["88"])
 
     event = posted(data, names={CHANNEL: "general", "88": "devs"})
 
@@ -219,33 +219,33 @@ RICH: list[tuple[dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("changed", "payload", "fallback"), RICH)
-def test_a_rich_post_keeps_its_payload_and_says_what_it_says(
+def test_a_rich_post_has_its_payload_and_the_payloads_text(
     changed: dict[str, Any], payload: str, fallback: str
 ) -> None:
     event = posted(message("", **changed))
 
-    kept, said, *_ = event.message.content
-    assert isinstance(kept, StructuredDataPart)
-    assert kept.schema_id == f"application/vnd.discord.{payload}+json"
-    assert said.type == fallback
+    payload_part, text_part, *_ = event.message.content
+    assert isinstance(payload_part, StructuredDataPart)
+    assert payload_part.schema_id == f"application/vnd.discord.{payload}+json"
+    assert text_part.type == fallback
     additions, _ = read_bridge_metadata(event.message)
     assert additions.origin == (
         f"https://discord.com/channels/{GUILD}/{CHANNEL}/1300000000000000000"
     )
 
 
-def test_a_forward_is_quoted_and_what_somebody_says_is_not() -> None:
+def test_a_forward_is_quoted_and_the_authors_own_text_is_not() -> None:
     event = posted(message("look", message_snapshots=[SNAPSHOT], embeds=[EMBED]))
 
     parts = read_bridge_metadata(event.message)[0].parts
-    said = [
-        (one.text, parts[str(index)].quoted if str(index) in parts else None)
-        for index, one in enumerate(event.message.content)
-        if isinstance(one, TextPart)
+    texts = [
+        (part.text, parts[str(index)].quoted if str(index) in parts else None)
+        for index, part in enumerate(event.message.content)
+        if isinstance(part, TextPart)
     ]
-    assert said[0] == ("look", None)
-    assert [quoted for text, quoted in said if "**old** news" in text] == [True]
-    assert [quoted for text, quoted in said if "**d**" in text] == [None]
+    assert texts[0] == ("look", None)
+    assert [quoted for text, quoted in texts if "**old** news" in text] == [True]
+    assert [quoted for text, quoted in texts if "**d**" in text] == [None]
 
 
 def test_a_text_stands_before_its_embeds_and_keeps_its_names() -> None:
@@ -261,7 +261,7 @@ def test_a_missing_intent_that_arrives_as_empty_text_is_named() -> None:
     assert "Message Content intent" in HIDDEN
 
 
-def test_a_post_whose_text_is_hardly_anything_says_so() -> None:
+def test_a_post_with_hardly_any_text_gets_a_placeholder() -> None:
     assert text(posted(message(" "))) == "[message without text]"
 
 
@@ -274,7 +274,7 @@ def interaction(**changed: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def test_a_press_tells_who_what_and_where() -> None:
+def test_a_press_has_its_user_action_and_message() -> None:
     (event,) = decode(raw(interaction(), "INTERACTION_CREATE"))
 
     assert isinstance(event, ActionPressed)
@@ -282,7 +282,7 @@ def test_a_press_tells_who_what_and_where() -> None:
     assert event.values == {}
 
 
-def test_a_choice_tells_what_was_chosen() -> None:
+def test_a_choice_has_the_chosen_values() -> None:
     data = {"custom_id": "tok1#2", "component_type": 3, "values": ["a", "b"]}
 
     (event,) = decode(raw(interaction(data=data), "INTERACTION_CREATE"))
@@ -291,7 +291,7 @@ def test_a_choice_tells_what_was_chosen() -> None:
     assert (event.token, event.values) == ("tok1", {"tok1": ["a", "b"]})
 
 
-def test_a_form_tells_all_that_was_filled_in() -> None:
+def test_a_form_has_all_entered_values() -> None:
     fields = [
         {"type": 18, "component": {"type": 4, "custom_id": "tok2", "value": "because"}},
         {"type": 18, "component": {"type": 3, "custom_id": "tok3", "values": ["x"]}},
@@ -306,16 +306,16 @@ def test_a_form_tells_all_that_was_filled_in() -> None:
     assert event.values == {"tok2": "because", "tok3": ["x"], "tok4": True}
 
 
-def test_a_press_that_was_asked_about_counts_for_the_message_it_was_asked_about() -> None:
-    asked = interaction(message={"id": "999"}, data={"custom_id": "tok1#ok:130"})
+def test_a_confirmed_press_counts_for_the_original_message() -> None:
+    confirmed_press = interaction(message={"id": "999"}, data={"custom_id": "tok1#ok:130"})
 
-    (event,) = decode(raw(asked, "INTERACTION_CREATE"))
+    (event,) = decode(raw(confirmed_press, "INTERACTION_CREATE"))
 
     assert isinstance(event, ActionPressed)
     assert (event.token, event.target) == ("tok1", "130")
 
 
-def test_a_command_tells_who_wants_what_and_what_an_answer_must_name() -> None:
+def test_a_command_has_its_user_text_and_interaction_id() -> None:
     options = [{"type": 3, "name": "command", "value": "block <@42>"}]
     given = interaction(type=2, data={"id": "9", "name": "bridge", "type": 1, "options": options})
 
@@ -328,7 +328,7 @@ def test_a_command_tells_who_wants_what_and_what_an_answer_must_name() -> None:
 
 
 @pytest.mark.parametrize("options", [None, [], ["x"], [{"value": 7}], {"a": 1}])
-def test_a_command_without_words_has_none(options: object) -> None:
+def test_a_command_without_text_has_an_empty_text(options: object) -> None:
     given = interaction(type=2, data={"id": "9", "name": "bridge", "options": options})
 
     (event,) = decode(raw(given, "INTERACTION_CREATE"))
@@ -343,7 +343,7 @@ def test_an_interaction_of_another_type_is_kept_unknown() -> None:
     assert isinstance(event, Unknown)
 
 
-def test_previews_of_links_are_not_said_twice() -> None:
+def test_previews_of_links_are_not_repeated() -> None:
     preview = {"type": "link", "title": "X", "url": "https://x.yz"}
 
     event = posted(message("https://x.yz", embeds=[preview]))
@@ -373,7 +373,7 @@ IGNORED: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("kind", "data"), IGNORED)
-def test_what_nobody_needs_is_ignored(kind: str, data: dict[str, Any]) -> None:
+def test_events_without_relevance_are_ignored(kind: str, data: dict[str, Any]) -> None:
     (event,) = decode(raw(data, kind))
 
     assert isinstance(event, Ignored)
@@ -418,7 +418,7 @@ def test_each_dispatch_becomes_its_event(kind: str, data: dict[str, Any], event:
     assert decode(raw(data, kind)) == [event]
 
 
-def test_of_a_channel_and_a_thread_that_is_told_which_changed() -> None:
+def test_an_update_names_what_changed_of_a_channel_or_thread() -> None:
     channel = {"id": CHANNEL, "name": "plans", "topic": f"**Friday** with <@&{THREAD}>"}
     changed: dict[str, Any] = {"changed": ["name", "topic"], "names": {THREAD: "crew"}}
     thread = {"id": THREAD, "parent_id": CHANNEL, "name": "Where?"}
@@ -458,9 +458,9 @@ def test_a_finished_poll_tells_its_counts_in_its_own_order() -> None:
 
 
 def test_an_ephemeral_message_is_for_who_asked_for_it() -> None:
-    asked = {"interaction_metadata": {"id": "1", "type": 2, "user": user("77")}, "flags": 64}
+    metadata = {"interaction_metadata": {"id": "1", "type": 2, "user": user("77")}, "flags": 64}
 
-    assert posted(message("psst", **asked)).audience == (ActorId(f"discord:{GUILD}:77"),)
+    assert posted(message("psst", **metadata)).audience == (ActorId(f"discord:{GUILD}:77"),)
     assert posted(message("aloud")).audience is None
 
 
@@ -476,14 +476,14 @@ def test_a_forum_post_is_said_under_its_title_and_its_thread_is_no_news() -> Non
     first = message("the first words", id=THREAD, channel_id=THREAD)
     made = {"id": THREAD, "parent_id": CHANNEL, "name": "t", "owner_id": ANN, "newly_created": True}
 
-    (said,) = decode(raw(first, title="Ideas *for* lunch"))
+    (event,) = decode(raw(first, title="Ideas *for* lunch"))
     (thread,) = decode(raw(made, "THREAD_CREATE", forum=True))
 
-    assert isinstance(said, MessagePosted)
-    (text,) = said.message.content
+    assert isinstance(event, MessagePosted)
+    (text,) = event.message.content
     assert isinstance(text, TextPart)
     assert text.text == "## Ideas \\*for\\* lunch\n\nthe first words"
-    assert said.place == Place(channel=WHERE)
+    assert event.place == Place(channel=WHERE)
     assert isinstance(thread, Ignored)
 
 
@@ -546,9 +546,9 @@ def test_every_recorded_payload_is_decoded_or_called_undecodable() -> None:
     assert outcomes["MessagePosted"] >= 3, outcomes
 
 
-def _outcome(one: Raw) -> str:
+def _outcome(raw_event: Raw) -> str:
     try:
-        (event,) = decode(one)
+        (event,) = decode(raw_event)
     except UndecodableEvent:
         return "undecodable"
     return type(event).__name__

@@ -73,7 +73,7 @@ def contents(encoded: Encoded) -> list[Any]:
     return [call.body.get("content") for call in encoded.calls]
 
 
-def test_a_message_that_says_nothing_asks_for_no_feedback() -> None:
+def test_an_empty_message_asks_for_no_feedback() -> None:
     made = delivery("", feedback=True)
     empty = StructuredDataPart(schema_id=SCHEMA_ID, data=cast("Any", card_to_json(Card(()))))
     message = made.message.model_copy(update={"content": (empty,)})
@@ -172,7 +172,7 @@ def test_an_edit_changes_copies_adds_parts_and_takes_the_surplus_away() -> None:
     assert shorter[0].body == {"content": "word", "allowed_mentions": NOBODY}
 
 
-def test_a_deletion_leaves_alone_what_is_gone() -> None:
+def test_a_deletion_skips_copies_that_are_deleted() -> None:
     copies = (Receipt(slot=0, native_id="1", deleted=True), Receipt(slot=1, native_id="2"))
 
     calls = encode(delivery(kind=DeleteMessage, copies=copies)).calls
@@ -192,7 +192,7 @@ def test_a_reaction_goes_to_the_first_copy() -> None:
     assert [key.rule for key in call.budgets] == ["reaction", "global"]
 
 
-def test_what_discord_has_no_form_for_is_a_loss() -> None:
+def test_blocks_that_discord_lacks_are_losses() -> None:
     encoded = encode(delivery("| a |\n|---|\n| 1 |\n\n---\n\n##### deep"))
 
     assert [loss.kind for loss in encoded.losses] == [
@@ -224,22 +224,22 @@ NAMES: list[tuple[str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "shown"), NAMES)
+@pytest.mark.parametrize(("name", "expected"), NAMES)
 def test_names_that_discord_refuses_are_written_so_that_it_takes_them(
-    name: str, shown: str
+    name: str, expected: str
 ) -> None:
-    assert webhook_name(name) == shown
+    assert webhook_name(name) == expected
 
 
 @given(st.text(max_size=200) | st.text(st.sampled_from("discorlye ehr`\u200b"), max_size=100))
 @settings(max_examples=300)
 def test_any_name_becomes_one_that_discord_takes(name: str) -> None:
-    shown = webhook_name(name)
+    visible_name = webhook_name(name)
 
-    assert 1 <= utf16_length(shown) <= 80
-    assert shown == shown.strip()
-    assert not any(word in shown.lower() for word in ("discord", "clyde", "```"))
-    assert shown.lower() not in ("everyone", "here")
+    assert 1 <= utf16_length(visible_name) <= 80
+    assert visible_name == visible_name.strip()
+    assert not any(word in visible_name.lower() for word in ("discord", "clyde", "```"))
+    assert visible_name.lower() not in ("everyone", "here")
 
 
 @given(st.text(st.sampled_from("@everyonehr <>&#!1*_`|\n[]()x:/"), min_size=1, max_size=80))
@@ -253,7 +253,7 @@ def test_no_text_pings_anybody_or_is_too_long(text: str) -> None:
         assert content == content.strip()
 
 
-def test_who_has_no_picture_has_one_of_discords_own() -> None:
+def test_an_author_without_a_picture_gets_one_of_discords() -> None:
     def pictured(byline: Byline) -> object:
         given = delivery()
         operation = given.operation.model_copy(update={"byline": byline})

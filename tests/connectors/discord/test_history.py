@@ -20,13 +20,13 @@ from tests.connectors.discord.test_encode import delivery
 
 
 async def read(connector: DiscordConnector, local: Local, cursor: str, *threads: str) -> list[str]:
-    found = [
+    items = [
         raw
         async for raw in required(connector.abilities.history).read_after(
             local.channel, cursor, threads
         )
     ]
-    raws = [raw for raw in found if isinstance(raw, Raw)]
+    raws = [raw for raw in items if isinstance(raw, Raw)]
     assert [raw.order_key for raw in raws] == sorted(raw.order_key for raw in raws)
     events = [event for raw in raws for event in connector.decode(raw)]
     return [
@@ -39,11 +39,11 @@ async def read(connector: DiscordConnector, local: Local, cursor: str, *threads:
 async def test_channel_and_threads_are_one_stream_in_the_order_of_time(local: Local) -> None:
     connector = local.connector()
     start = order_key(await local.say("start"))
-    one = await local.say("root one")
-    await local.say("a1", one)
+    first_root = await local.say("root one")
+    await local.say("a1", first_root)
     two = await local.say("root two")
     await local.say("b1", two)
-    await local.say("a2", one)
+    await local.say("a2", first_root)
     archived = local.discord.state.channels[int(two)].thread
     assert archived is not None
     archived.archived = True
@@ -58,11 +58,11 @@ async def test_channel_and_threads_are_one_stream_in_the_order_of_time(local: Lo
 async def test_more_than_a_page_is_read_whole(local: Local) -> None:
     connector = local.connector()
     start = order_key(await local.say("start"))
-    said = [f"n{number}" for number in range(230)]
-    for text in said:
+    texts = [f"n{number}" for number in range(230)]
+    for text in texts:
         await local.say(text)
 
-    assert await read(connector, local, start) == said
+    assert await read(connector, local, start) == texts
 
 
 async def test_an_empty_channel_begins_before_everything(local: Local) -> None:
@@ -91,14 +91,16 @@ async def test_our_own_posts_are_known_as_ours_in_history_too(local: Local) -> N
 
 async def test_direct_messages_and_forums_are_read_back(local: Local) -> None:
     connector = local.connector()
-    shown = await local.discord.post_as("@me", local.people[0], local.people[0], "psst")
-    direct = channel_ref(None, shown.channel)
+    posted_message = await local.discord.post_as("@me", local.people[0], local.people[0], "psst")
+    direct = channel_ref(None, posted_message.channel)
     guild = local.channel.workspace
     forum = channel_ref(guild, local.app["forums"][guild])
     for call in connector.encode(delivery("a post", channel=forum)).calls:
         await connector.send(call)
 
-    assert await required(connector.abilities.history).newest(direct) == order_key(shown.id)
+    assert await required(connector.abilities.history).newest(direct) == order_key(
+        posted_message.id
+    )
     for channel in (direct, forum):
         read = required(connector.abilities.history).read_after(channel, order_key("0"), ())
         raws = [raw async for raw in read if isinstance(raw, Raw)]
@@ -132,18 +134,18 @@ async def test_a_message_that_cannot_be_read_hides_no_other(
 ) -> None:
     connector = local.connector()
     start = order_key(await local.say("start"))
-    said: list[tuple[str, str]] = []
+    posted: list[tuple[str, str]] = []
     for number in range(8):
         await asyncio.sleep(0.002)  # people are not faster than a millisecond
-        said.append((f"n{number}", await local.say(f"n{number}")))
-    _Poisoned({said[number][1] for number in which}, monkeypatch)
+        posted.append((f"n{number}", await local.say(f"n{number}")))
+    _Poisoned({posted[number][1] for number in which}, monkeypatch)
 
-    found = await read(connector, local, start)
+    messages = await read(connector, local, start)
 
-    assert found == [text for number, (text, _) in enumerate(said) if number not in which]
+    assert messages == [text for number, (text, _) in enumerate(posted) if number not in which]
 
 
-async def test_a_message_that_cannot_be_read_is_said_to_be_missing(
+async def test_a_message_that_cannot_be_read_is_reported_as_unreadable(
     local: Local, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connector = local.connector()
@@ -151,12 +153,12 @@ async def test_a_message_that_cannot_be_read_is_said_to_be_missing(
     broken = await local.say("broken")
     _Poisoned({broken}, monkeypatch)
 
-    found = [
-        one
-        async for one in required(connector.abilities.history).read_after(local.channel, start, ())
+    gaps = [
+        item
+        async for item in required(connector.abilities.history).read_after(local.channel, start, ())
     ]
 
-    (gap,) = found
+    (gap,) = gaps
     assert isinstance(gap, Unreadable)
     assert gap.since <= time_of(broken).timestamp() <= gap.until
 

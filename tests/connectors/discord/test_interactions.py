@@ -40,7 +40,7 @@ def test_fields_that_discord_adds_make_no_difference() -> None:
         {"type": 2},
     ],
 )
-def test_whatever_differs_is_registered_anew(changed: dict[str, Any]) -> None:
+def test_a_command_that_differs_is_registered_again(changed: dict[str, Any]) -> None:
     assert not is_registered({**AS_DISCORD_KEEPS_IT, **changed})
 
 
@@ -53,18 +53,18 @@ def rest_of(local: Local) -> tuple[Rest, App]:
     return Rest(f"{local.context.base_url}/discord/api/v10", token, SystemClock()), app
 
 
-async def test_it_is_registered_once_and_mended_when_it_differs(local: Local) -> None:
+async def test_the_command_is_registered_once_and_again_when_it_differs(local: Local) -> None:
     rest, app = rest_of(local)
-    us = BotIdentity(rest)
-    await register(AccountId("discord"), rest, us, SystemClock())
+    bot = BotIdentity(rest)
+    await register(AccountId("discord"), rest, bot, SystemClock())
     first = dict(next(iter(app.commands.values())))
-    await register(AccountId("discord"), rest, us, SystemClock())
-    (kept,) = app.commands.values()
-    assert kept == first
+    await register(AccountId("discord"), rest, bot, SystemClock())
+    (registered,) = app.commands.values()
+    assert registered == first
 
-    kept["description"] = "Older words"
+    registered["description"] = "Older words"
     app.commands[7] = {"id": "7", "name": "of-another-program", "version": "1"}
-    await register(AccountId("discord"), rest, us, SystemClock())
+    await register(AccountId("discord"), rest, bot, SystemClock())
     await rest.close()
 
     assert app.commands[int(first["id"])]["description"] == COMMAND["description"]
@@ -81,7 +81,7 @@ class Hasty(SystemClock):
         self.slept.append(seconds)
 
 
-async def test_a_server_in_trouble_is_asked_again_later(local: Local) -> None:
+async def test_registration_is_retried_after_a_server_error(local: Local) -> None:
     rest, app = rest_of(local)
     local.context.faults.add(Fault(where="discord:commands.list:*", kind="status", status=502))
     clock = Hasty()
@@ -94,11 +94,11 @@ async def test_a_server_in_trouble_is_asked_again_later(local: Local) -> None:
 
 
 def answer(local: Local) -> Call:
-    wanted = delivery("hello @everyone", channel=local.channel)
-    told = {"to": ActorId("discord:1:2"), "answers": "77"}
-    operation = wanted.operation.model_copy(update=told)
-    wanted = wanted.model_copy(update={"operation": operation})
-    (call,) = local.connector().encode(wanted).calls
+    whisper = delivery("hello @everyone", channel=local.channel)
+    addressing = {"to": ActorId("discord:1:2"), "answers": "77"}
+    operation = whisper.operation.model_copy(update=addressing)
+    whisper = whisper.model_copy(update={"operation": operation})
+    (call,) = local.connector().encode(whisper).calls
     return call
 
 
@@ -110,14 +110,14 @@ async def test_an_answer_pings_nobody_and_names_its_command(local: Local) -> Non
     assert "username" not in call.body
 
 
-async def test_a_command_of_before_the_start_cannot_be_answered(local: Local) -> None:
+async def test_a_command_from_before_the_restart_cannot_be_answered(local: Local) -> None:
     with pytest.raises(Refused, match="give it again"):
         await local.connector().send(answer(local))
 
 
-async def test_a_command_is_begun_once(local: Local) -> None:
+async def test_a_repeated_interaction_is_held_once(local: Local) -> None:
     rest, _ = rest_of(local)
-    asked = PendingInteractions(rest, BotIdentity(rest))
+    pending = PendingInteractions(rest, BotIdentity(rest))
 
-    assert asked.begin({"id": "77", "token": "t"})
-    assert not asked.begin({"id": "77", "token": "t"})
+    assert pending.begin({"id": "77", "token": "t"})
+    assert not pending.begin({"id": "77", "token": "t"})

@@ -53,45 +53,45 @@ async def put(local: Local, kind: type[Any], native_id: str, emoji: str = "👍"
 
 
 async def test_reactions_and_pins_may_be_put_twice_and_taken_away_twice(local: Local) -> None:
-    said = await local.say("hello")
+    message_id = await local.say("hello")
 
     for kind in (AddReaction, AddReaction, PinMessage, PinMessage):
-        await put(local, kind, said)
+        await put(local, kind, message_id)
     assert list(standing(local).reactions) == ["👍"]
     assert standing(local).pinned
     for kind in (RemoveReaction, RemoveReaction, UnpinMessage, UnpinMessage):
-        await put(local, kind, said)
+        await put(local, kind, message_id)
 
     assert standing(local).reactions == {}
     assert not standing(local).pinned
 
 
 async def test_a_custom_emoji_goes_by_the_name_that_it_has_there(local: Local) -> None:
-    said = await local.say("hello")
+    message_id = await local.say("hello")
     guild = local.discord.state.guilds[int(local.channel.workspace)]
     guild.emojis.append({"id": "321", "name": "party", "animated": False})
 
-    await put(local, AddReaction, said, ":party:")
+    await put(local, AddReaction, message_id, ":party:")
 
     assert list(standing(local).reactions) == [":party:"]
 
 
-async def test_what_is_gone_is_well(local: Local) -> None:
+async def test_a_mark_on_a_deleted_message_is_no_error(local: Local) -> None:
     await put(local, AddReaction, "123456789012345678")
 
 
-async def test_what_the_server_has_not_or_the_bot_may_not_is_said_in_words(local: Local) -> None:
-    said = await local.say("hello")
+async def test_an_unknown_emoji_or_a_missing_permission_refuses_the_form(local: Local) -> None:
+    message_id = await local.say("hello")
 
     with pytest.raises(FormRefused, match=":party:"):
-        await put(local, AddReaction, said, ":party:")
+        await put(local, AddReaction, message_id, ":party:")
     for guild in local.discord.state.guilds.values():
         for role in guild.roles.values():
             role.permissions &= ~int(Permission.ADD_REACTIONS | Permission.PIN_MESSAGES)
     with pytest.raises(FormRefused, match="50013"):
-        await put(local, AddReaction, said)
+        await put(local, AddReaction, message_id)
     with pytest.raises(FormRefused, match="50013"):
-        await put(local, PinMessage, said)
+        await put(local, PinMessage, message_id)
 
 
 # --- decode -------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ def test_reactions_say_whose_they_are() -> None:
     assert cleared.emoji is None
 
 
-def test_a_pin_is_told_by_the_line_that_says_who_did_it() -> None:
+def test_a_pin_is_read_from_the_message_that_names_who_pinned() -> None:
     line = message("", type=6, message_reference={**WHERE, "message_id": "77"})
 
     pinned = decoded(line, "MESSAGE_CREATE")
@@ -144,21 +144,21 @@ def test_unpinning_and_typing_are_read() -> None:
 
 def test_an_update_and_a_change_of_pins_are_an_unpinning_in_either_order() -> None:
     clock = FakeClock()
-    found = UnpinDetector(clock)
+    detector = UnpinDetector(clock)
     update = {"channel_id": "1", "id": "77", "pinned": False}
     pins = {"channel_id": "1"}
 
-    assert found.observe("MESSAGE_UPDATE", update) == []
-    assert found.observe("CHANNEL_PINS_UPDATE", pins) == [(0.0, update)]
-    assert found.observe("MESSAGE_UPDATE", update) == [(0.0, update)]
-    assert found.observe("MESSAGE_UPDATE", {**update, "channel_id": "2"}) == []
-    assert found.observe("MESSAGE_UPDATE", {**update, "pinned": True}) == []
+    assert detector.observe("MESSAGE_UPDATE", update) == []
+    assert detector.observe("CHANNEL_PINS_UPDATE", pins) == [(0.0, update)]
+    assert detector.observe("MESSAGE_UPDATE", update) == [(0.0, update)]
+    assert detector.observe("MESSAGE_UPDATE", {**update, "channel_id": "2"}) == []
+    assert detector.observe("MESSAGE_UPDATE", {**update, "pinned": True}) == []
 
 
-def test_what_was_edited_or_got_a_thread_just_before_it_is_pinned_is_not_unpinned() -> None:
-    found = UnpinDetector(FakeClock())
+def test_an_edit_or_a_thread_just_before_a_pin_is_no_unpinning() -> None:
+    detector = UnpinDetector(FakeClock())
     update = {"channel_id": "1", "id": "77", "pinned": False}
 
-    assert found.observe("MESSAGE_UPDATE", update) == []
-    assert found.observe("MESSAGE_UPDATE", {**update, "pinned": True}) == []
-    assert found.observe("CHANNEL_PINS_UPDATE", {"channel_id": "1"}) == []
+    assert detector.observe("MESSAGE_UPDATE", update) == []
+    assert detector.observe("MESSAGE_UPDATE", {**update, "pinned": True}) == []
+    assert detector.observe("CHANNEL_PINS_UPDATE", {"channel_id": "1"}) == []

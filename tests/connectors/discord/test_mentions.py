@@ -55,9 +55,11 @@ def message_of(text: str) -> Message:
     )
 
 
-def sent(known: Counterparts, text: str = TEXT, **more: Any) -> dict[str, Any]:
+def sent(counterparts: Counterparts, text: str = TEXT, **more: Any) -> dict[str, Any]:
     operation = PostMessage(**SHARED, byline=Byline(name="Cara"))
-    delivery = Delivery(operation=operation, message=message_of(text), counterparts=known, **more)
+    delivery = Delivery(
+        operation=operation, message=message_of(text), counterparts=counterparts, **more
+    )
     (call,) = encode(delivery).calls
     return call.body
 
@@ -116,11 +118,11 @@ def test_here_alone_is_escaped_in_the_line_that_quotes_it() -> None:
 
 
 @pytest.mark.parametrize("text", ["@here", "[@here](uacs:broadcast/here)", "`@here`"])
-@pytest.mark.parametrize("known", [Counterparts(), Counterparts(people={ANN: ANN_THERE})])
+@pytest.mark.parametrize("counterparts", [Counterparts(), Counterparts(people={ANN: ANN_THERE})])
 def test_allowed_mentions_let_here_ping_nobody_whatever_the_escape_does(
-    text: str, known: Counterparts
+    text: str, counterparts: Counterparts
 ) -> None:
-    body = sent(known, text)
+    body = sent(counterparts, text)
 
     assert body["allowed_mentions"]["parse"] == []
 

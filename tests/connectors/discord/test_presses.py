@@ -105,10 +105,10 @@ def submitted(custom_id: str, values: dict[str, Any], **more: Any) -> dict[str, 
     return {"type": 5, "message": {"id": "130"}, "data": data, **more}
 
 
-def asked(answer: Any) -> list[str]:
+def input_ids(answer: Any) -> list[str]:
     assert answer["type"] == 9
     assert modal_faults(answer["data"]) == []
-    return [one["component"]["custom_id"] for one in answer["data"]["components"]]
+    return [component["component"]["custom_id"] for component in answer["data"]["components"]]
 
 
 def next_button(answer: Any) -> str:
@@ -136,7 +136,7 @@ def test_a_long_form_has_pages_and_long_texts_are_asked_for_last() -> None:
     first = first_answer(LONG_FORM, token, pressed("tok/send"))
     assert first is not None
     assert first["data"]["title"] == "Send (1/2)"
-    assert asked(first) == ["tok/0", "tok/1", "tok/2", "tok/3", "tok/size"]
+    assert input_ids(first) == ["tok/0", "tok/1", "tok/2", "tok/3", "tok/size"]
 
     values = {"tok/0": "Ann", "tok/1": "", "tok/2": "two\nlines", "tok/3": "x", "tok/size": ["s"]}
     sent = submitted(first["data"]["custom_id"], values)
@@ -150,7 +150,7 @@ def test_a_long_form_has_pages_and_long_texts_are_asked_for_last() -> None:
     second = first_answer(LONG_FORM, token, opened)
     assert second is not None
     assert second["data"]["title"] == "Send (2/2)"
-    assert asked(second) == ["tok/coffee", "tok/comment"]
+    assert input_ids(second) == ["tok/coffee", "tok/comment"]
     assert press_target(opened) == ("", "130", False)
 
     done = submitted(
@@ -177,8 +177,12 @@ def test_what_is_filled_in_is_kept_over_many_pages_and_never_too_long_for_that()
     for _ in range(4):
         form = first_answer(card, token, press)
         assert form is not None
-        limits = [one["component"].get("max_length") for one in form["data"]["components"]]
-        values = {name: "x" * maximum for name, maximum in zip(asked(form), limits, strict=True)}
+        limits = [
+            component["component"].get("max_length") for component in form["data"]["components"]
+        ]
+        values = {
+            name: "x" * maximum for name, maximum in zip(input_ids(form), limits, strict=True)
+        }
         written |= values
         sent = submitted(form["data"]["custom_id"], values, message=press["message"])
         between = first_answer(card, token, sent)
@@ -214,7 +218,7 @@ def test_more_values_than_one_embed_holds_are_kept_between_pages() -> None:
 
     for _ in range(8):
         form = first_answer(card, token, press)
-        values = {name: f"value of {name}" for name in asked(form)}
+        values = {name: f"value of {name}" for name in input_ids(form)}
         written |= values
         assert form is not None
         sent = submitted(form["data"]["custom_id"], values, message=press["message"])
@@ -232,13 +236,13 @@ def message_in(answer: Any) -> dict[str, Any]:
     return {"allowed_mentions": {"parse": []}, **body}
 
 
-def test_a_form_of_more_than_nine_pages_asks_what_is_required() -> None:
+def test_a_form_of_more_than_nine_pages_has_the_required_inputs() -> None:
     many = tuple(TextInput(id=str(n), at=f"/{n}", required=n == 59) for n in range(60))
     last = Step("tok/send", 9, 9, "130", opens=True)
 
     answer = first_answer(Card((*many, SEND)), token, pressed(last.custom_id))
 
-    assert asked(answer) == ["tok/40", "tok/41", "tok/42", "tok/43", "tok/59"]
+    assert input_ids(answer) == ["tok/40", "tok/41", "tok/42", "tok/43", "tok/59"]
 
 
 def test_lists_that_are_too_long_to_keep_say_so() -> None:
@@ -249,16 +253,16 @@ def test_lists_that_are_too_long_to_keep_say_so() -> None:
     card = Card((*menus, SEND))
     first = first_answer(card, token, pressed("tok/send"))
     assert first is not None
-    every: Any = {name: [option.value for option in options] for name in asked(first)}
+    every: Any = {name: [option.value for option in options] for name in input_ids(first)}
 
-    one = {name: every[name] for name in ("tok/0", "tok/1")}
-    kept = first_answer(card, token, submitted(first["data"]["custom_id"], one))
+    first_lists = {name: every[name] for name in ("tok/0", "tok/1")}
+    next_answer = first_answer(card, token, submitted(first["data"]["custom_id"], first_lists))
     answer = first_answer(card, token, submitted(first["data"]["custom_id"], every))
 
-    assert kept is not None
+    assert next_answer is not None
     assert answer is not None
-    sent = submitted("tok/send#form2-2:130", {}, message=private(kept))
-    assert values_in(sent) == one
+    sent = submitted("tok/send#form2-2:130", {}, message=private(next_answer))
+    assert values_in(sent) == first_lists
     assert answer["data"]["components"] == []
     assert "more than fits" in answer["data"]["content"]
 
@@ -269,10 +273,10 @@ def test_a_form_with_a_name_too_long_for_pages_is_one_page() -> None:
 
     answer = first_answer(Card((*many, send)), token, pressed("s" * 90))
 
-    assert asked(answer) == ["tok/0", "tok/1", "tok/2", "tok/3", "tok/8"]
+    assert input_ids(answer) == ["tok/0", "tok/1", "tok/2", "tok/3", "tok/8"]
 
 
-def test_an_author_hears_its_own_values_whatever_discord_calls_them() -> None:
+def test_the_author_gets_its_own_values_for_discords_values() -> None:
     same = tuple(Option((Text(label),), value) for label, value in (("A", "x"), ("B", "x" * 200)))
     menu = Choice(id="m", options=(*same, *same), many=True, at="/m")
     card = Card((menu, SIZE))
@@ -291,9 +295,9 @@ def test_an_author_hears_its_own_values_whatever_discord_calls_them() -> None:
 )
 @given(st.lists(INPUTS, min_size=1, max_size=24))
 def test_discord_refuses_no_page_of_any_form(nodes: list[Input]) -> None:
-    asked = [replace(node, at=f"/{number}") for number, node in enumerate(nodes)]
+    inputs = [replace(node, at=f"/{number}") for number, node in enumerate(nodes)]
 
-    pages = form_pages(asked, "Send", "t" * 22, "1" * 20, lambda at: f"token-{at[1:]}")
+    pages = form_pages(inputs, "Send", "t" * 22, "1" * 20, lambda at: f"token-{at[1:]}")
 
     assert 1 <= len(pages) <= 9
     for page in pages:
@@ -306,7 +310,7 @@ def test_menus_of_one_choice_are_one_answer() -> None:
     assert values_in(split) == {"tok/c": ["a", "b"]}
 
 
-def test_a_button_that_must_be_sure_asks_privately_and_then_counts() -> None:
+def test_a_button_with_a_confirmation_asks_privately_and_then_counts() -> None:
     answer = first_answer(CARD, token, pressed("tok/delete"))
 
     assert answer is not None
@@ -323,12 +327,12 @@ def test_a_button_that_must_be_sure_asks_privately_and_then_counts() -> None:
     assert last_answer(pressed("tok/delete")) == {"type": 6}
 
 
-def test_a_form_that_was_sent_and_a_forged_press_need_nothing_first() -> None:
+def test_a_submitted_form_and_a_forged_press_need_no_first_answer() -> None:
     assert first_answer(CARD, token, pressed("tok/send") | {"type": 5}) is None
     assert first_answer(CARD, token, pressed("forged")) is None
 
 
-def test_its_author_hears_a_press_as_discord_would_tell_it() -> None:
+def test_the_author_gets_a_press_as_discord_would_send_it() -> None:
     payload = Payload("application/vnd.discord.components+json", [])
     pressed_one = Interaction(kind="pressed", id="go", message="m", path="/x")
     sent = Interaction(kind="submitted", id="go", inputs={"name": "Ann"}, message="m", path="/x")

@@ -26,13 +26,13 @@ def posts(local: Local, connector: DiscordConnector) -> list[MessagePosted]:
     return [event for event in events if isinstance(event, MessagePosted)]
 
 
-def said(local: Local, connector: DiscordConnector) -> list[str]:
+def texts_of(local: Local, connector: DiscordConnector) -> list[str]:
     return [getattr(p.message.content[0], "text", "") for p in posts(local, connector)]
 
 
-async def heard(local: Local, connector: DiscordConnector, count: int) -> list[str]:
+async def received(local: Local, connector: DiscordConnector, count: int) -> list[str]:
     await local.inbox.until(lambda: len(posts(local, connector)) >= count)
-    return said(local, connector)
+    return texts_of(local, connector)
 
 
 async def until(holds: Callable[[], bool]) -> None:
@@ -45,18 +45,18 @@ async def test_a_cut_socket_is_resumed_and_nothing_is_lost_or_told_twice(local: 
     connector = local.connector()
     await local.start(connector)
     await local.say("one")
-    await heard(local, connector, 1)
+    await received(local, connector, 1)
 
     await local.discord.disconnect()
     await local.say("two")
     await local.discord.disconnect("reconnect")
     await local.say("three")
 
-    assert await heard(local, connector, 3) == ["one", "two", "three"]
+    assert await received(local, connector, 3) == ["one", "two", "three"]
     assert len(local.inbox.sessions) == 1
 
 
-async def test_a_lost_session_is_told_so_that_catch_up_begins(
+async def test_a_lost_session_starts_catch_up(
     local: Local, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def at_once(*_args: object, **_more: object) -> None:
@@ -70,11 +70,11 @@ async def test_a_lost_session_is_told_so_that_catch_up_begins(
     await local.inbox.until(lambda: len(local.inbox.sessions) == 2)
 
     await local.say("back again")
-    assert await heard(local, connector, 1) == ["back again"]
+    assert await received(local, connector, 1) == ["back again"]
     assert required(connector.abilities.health).current().state == "connected"
 
 
-async def test_a_wrong_token_ends_the_run_and_says_what_to_do(local: Local) -> None:
+async def test_a_wrong_token_ends_the_run_and_names_the_remedy(local: Local) -> None:
     connector = local.connector()
     local.tokens.values = dict.fromkeys(local.tokens.values, "wrong")
 
@@ -84,7 +84,7 @@ async def test_a_wrong_token_ends_the_run_and_says_what_to_do(local: Local) -> N
     assert required(connector.abilities.health).current().state == "failed"
 
 
-async def test_a_missing_intent_ends_the_run_and_says_what_to_do(local: Local) -> None:
+async def test_a_missing_intent_ends_the_run_and_names_the_remedy(local: Local) -> None:
     connector = local.connector()
     for app in local.discord.state.apps.values():
         app.granted &= ~INTENTS["MESSAGE_CONTENT"]
@@ -103,11 +103,11 @@ async def test_a_full_inbox_holds_later_posts_in_order_and_says_so(local: Local)
     await until(lambda: "the inbox fails" in required(connector.abilities.health).current().note)
     local.inbox.fail_with = None
 
-    assert await heard(local, connector, 2) == ["one", "two"]
+    assert await received(local, connector, 2) == ["one", "two"]
     await until(lambda: required(connector.abilities.health).current().note == "")
 
 
-async def test_what_is_too_much_to_hold_is_read_back_by_catch_up(
+async def test_frames_beyond_the_queue_are_read_back_by_catch_up(
     local: Local, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("connectors.discord.receive._MAX_FRAMES", 3)
@@ -139,10 +139,10 @@ async def test_malformed_frames_end_neither_the_session_nor_the_order(local: Loc
         hear(frame)
     await local.say("still here")
 
-    assert await heard(local, connector, 1) == ["still here"]
+    assert await received(local, connector, 1) == ["still here"]
 
 
-async def test_a_thread_nobody_told_us_of_is_looked_up(local: Local) -> None:
+async def test_an_unknown_thread_is_looked_up(local: Local) -> None:
     root = await local.say("root")
     await local.say("before we came", root)
     connector = local.connector()
@@ -153,7 +153,7 @@ async def test_a_thread_nobody_told_us_of_is_looked_up(local: Local) -> None:
 
     await local.say("in the thread", root)
 
-    await heard(local, connector, 1)
+    await received(local, connector, 1)
     assert posts(local, connector)[0].place == Place(channel=local.channel, thread=root)
     assert local.key_values.values[f"thread:{root}"] == local.channel.channel
 
@@ -162,11 +162,11 @@ async def test_direct_messages_have_a_place_of_their_own(local: Local) -> None:
     connector = local.connector()
     await local.start(connector)
 
-    shown = await local.discord.post_as("@me", local.people[0], local.people[0], "psst")
-    await heard(local, connector, 1)
+    posted_message = await local.discord.post_as("@me", local.people[0], local.people[0], "psst")
+    await received(local, connector, 1)
 
     (event,) = posts(local, connector)
-    assert event.place == Place(channel=channel_ref(None, shown.channel))
+    assert event.place == Place(channel=channel_ref(None, posted_message.channel))
     assert event.addresses_us
 
 
@@ -188,7 +188,7 @@ async def test_edits_and_deletions_by_people_arrive(local: Local) -> None:
     assert keys == sorted(keys)
 
 
-async def test_of_a_channel_only_new_names_and_topics_are_kept_and_polls_once(
+async def test_only_new_names_and_topics_of_a_channel_are_kept_and_each_poll_end_once(
     local: Local,
 ) -> None:
     connector = local.connector()
@@ -205,15 +205,15 @@ async def test_of_a_channel_only_new_names_and_topics_are_kept_and_polls_once(
     await local.discord.close_thread_as(guild, channel, owner, thread)
     await local.discord.end_poll_as(guild, channel, owner, poll.id)
     await local.say("last")
-    await heard(local, connector, 2)
+    await received(local, connector, 2)
 
     events = [event for raw in local.inbox.raws for event in connector.decode(raw)]
-    kept = [event for event in events if not isinstance(event, Ignored)]
-    assert [event.type for event in kept] == [
+    events_kept = [event for event in events if not isinstance(event, Ignored)]
+    assert [event.type for event in events_kept] == [
         "message_posted", "topic_changed", "thread_started", "channel_renamed", "poll_ended",
         "message_posted",
     ]  # fmt: skip
-    renamed = kept[3]
+    renamed = events_kept[3]
     assert isinstance(renamed, ChannelRenamed)
     assert (renamed.name, renamed.place.thread) == ("Two", thread)
 
@@ -224,7 +224,7 @@ async def test_a_webhook_of_somebody_else_is_not_ours(local: Local) -> None:
 
     for call in connector.encode(delivery("from us", channel=local.channel)).calls:
         await connector.send(call)
-    await heard(local, connector, 1)
+    await received(local, connector, 1)
     for webhook in local.discord.state.webhooks.values():
         webhook.application_id = None
         webhook.id += 1  # as if another program had made it
@@ -248,14 +248,14 @@ async def test_cancelling_at_any_moment_leaves_nothing_running(local: Local) -> 
 
 
 async def test_two_accounts_run_side_by_side(local: Local) -> None:
-    one, other = local.connector(), local.connector()
-    await local.start(one)
-    second = asyncio.create_task(other.run(local.inbox))
+    first_connector, second_connector = local.connector(), local.connector()
+    await local.start(first_connector)
+    second = asyncio.create_task(second_connector.run(local.inbox))
     try:
         await local.inbox.until(lambda: len(local.inbox.sessions) == 2)
         assert {
-            required(one.abilities.health).current().state,
-            required(other.abilities.health).current().state,
+            required(first_connector.abilities.health).current().state,
+            required(second_connector.abilities.health).current().state,
         } == {"connected"}
     finally:
         second.cancel()
@@ -263,16 +263,16 @@ async def test_two_accounts_run_side_by_side(local: Local) -> None:
 
 
 async def test_accounts_of_one_process_share_their_addresses(local: Local) -> None:
-    one = local.connector()
+    connector = local.connector()
 
     with pytest.raises(ConfigError, match="must share both"):
         local.connector(api_url="http://127.0.0.1:1/api/v10")
 
-    await one.close()
+    await connector.close()
     local.connector(api_url="http://127.0.0.1:1/api/v10")
 
 
-async def test_a_gateway_that_is_not_there_is_tried_again(local: Local) -> None:
+async def test_an_unavailable_gateway_is_retried(local: Local) -> None:
     connector = local.connector(gateway_url="ws://127.0.0.1:9/")
     local.running = asyncio.create_task(connector.run(local.inbox))
 
@@ -290,7 +290,7 @@ async def test_a_missing_intent_is_named_where_people_look(
 
     await local.say("what nobody may read")
 
-    assert await heard(local, connector, 1) == [HIDDEN]
+    assert await received(local, connector, 1) == [HIDDEN]
     await until(
         lambda: "Message Content Intent" in required(connector.abilities.health).current().note
     )

@@ -59,7 +59,7 @@ def test_components_of_discords_own_go_out_as_they_came() -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema_id", "data", "said"),
+    ("schema_id", "data", "expected"),
     [
         (COMPONENTS, [gallery("attachment://chart.png")], "A chart"),
         (COMPONENTS, [{"type": 13, "file": {"url": "attachment://a.pdf"}}], "a.pdf"),
@@ -71,11 +71,11 @@ def test_components_of_discords_own_go_out_as_they_came() -> None:
         (EMBEDS, [{"title": "Up", "image": {"url": "attachment://chart.png"}}], "Up"),
     ],
 )
-def test_files_that_nobody_sends_are_not_named(schema_id: str, data: Any, said: str) -> None:
+def test_files_that_nobody_sends_are_not_named(schema_id: str, data: Any, expected: str) -> None:
     body = posted(schema_id, data)
 
     assert "attachment://" not in str(body)
-    assert said in str(body)
+    assert expected in str(body)
     assert '"type": 13' not in str(body)
 
 
@@ -94,13 +94,13 @@ def test_a_message_that_goes_home_pings_nobody(native: Any) -> None:
     assert home["allowed_mentions"] == NOBODY
 
 
-def test_whom_a_message_pings_itself_stays_said() -> None:
+def test_a_messages_own_allowed_mentions_stay() -> None:
     native: JsonValue = {"content": "@Ann", "allowed_mentions": {"users": ["1"]}}
 
     assert without_read_only(native) == native
 
 
-def test_a_modal_that_goes_home_is_no_message() -> None:
+def test_a_modal_that_goes_home_is_not_a_message() -> None:
     modal: JsonValue = {"title": "T", "custom_id": "c", "components": []}
 
     assert without_read_only(modal) == modal

@@ -36,8 +36,8 @@ from tests.connectors.discord.test_receive import until
 from tests.waiting import pass_time
 
 
-async def send(connector: DiscordConnector, wanted: Delivery) -> list[Receipt]:
-    return [await connector.send(call) for call in connector.encode(wanted).calls]
+async def send(connector: DiscordConnector, requested: Delivery) -> list[Receipt]:
+    return [await connector.send(call) for call in connector.encode(requested).calls]
 
 
 def in_channel(local: Local, text: str = "hi", **more: Any) -> Delivery:
@@ -47,7 +47,7 @@ def in_channel(local: Local, text: str = "hi", **more: Any) -> Delivery:
 
 def texts(local: Local) -> list[str]:
     where = local.channel
-    return [shown.text for shown in local.discord.messages(where.workspace, where.channel)]
+    return [message.text for message in local.discord.messages(where.workspace, where.channel)]
 
 
 async def test_the_webhook_is_made_once_and_kept_sealed(local: Local) -> None:
@@ -96,8 +96,8 @@ async def test_a_webhook_that_was_moved_is_left_where_it_is(local: Local) -> Non
         "PATCH", f"/webhooks/{webhook.id}", bucket="b", doing="moving",
         body={"channel_id": elsewhere.channel},
     )  # fmt: skip
-    known = connector._webhooks._by_channel  # pyright: ignore[reportPrivateUsage]  # it tells nobody
-    await until(lambda: local.channel.channel not in known)
+    cached_webhooks = connector._webhooks._by_channel  # pyright: ignore[reportPrivateUsage]  # it tells nobody
+    await until(lambda: local.channel.channel not in cached_webhooks)
 
     await send(connector, in_channel(local, "two"))
 
@@ -139,15 +139,17 @@ async def test_a_forum_post_gets_a_title_and_its_further_parts_stand_below(local
     threads = {receipt.thread for receipt in receipts}
     assert len(receipts) == 3
     assert threads == {receipts[0].native_id}
-    found = await required(connector.abilities.deliveries).find(
+    found_receipt = await required(connector.abilities.deliveries).find(
         connector.encode(delivery("word " * 900, channel=forum)).calls[0], None
     )
-    assert found == receipts[0]
+    assert found_receipt == receipts[0]
 
 
 async def test_a_direct_message_is_posted_once_edited_and_deleted(local: Local) -> None:
-    shown = await local.discord.post_as("@me", local.people[0], local.people[0], "hello bot")
-    direct = channel_ref(None, shown.channel)
+    posted_message = await local.discord.post_as(
+        "@me", local.people[0], local.people[0], "hello bot"
+    )
+    direct = channel_ref(None, posted_message.channel)
     connector = local.connector()
     posted = in_channel(local, "hi", channel=direct)
 
@@ -156,37 +158,37 @@ async def test_a_direct_message_is_posted_once_edited_and_deleted(local: Local) 
     assert first == again
     assert (
         await required(connector.abilities.deliveries).find(
-            connector.encode(posted).calls[0], shown.id
+            connector.encode(posted).calls[0], posted_message.id
         )
         == first[0]
     )
     await send(connector, in_channel(local, "ho", channel=direct, kind=EditMessage, copies=first))
-    standing = local.discord.messages("@me", shown.channel)
+    standing = local.discord.messages("@me", posted_message.channel)
     assert [message.text for message in standing] == ["hello bot", "**Ann:** ho"]
     await send(connector, in_channel(local, channel=direct, kind=DeleteMessage, copies=first))
-    assert len(local.discord.messages("@me", shown.channel)) == 1
+    assert len(local.discord.messages("@me", posted_message.channel)) == 1
 
 
 async def test_a_post_is_found_only_when_words_and_name_are_the_same(local: Local) -> None:
     connector = local.connector()
     (before,) = await send(connector, in_channel(local, "before"))
     await send(connector, in_channel(local, "hi", name="Bob"))
-    (wanted,) = connector.encode(in_channel(local, "hi", name="Ann")).calls
+    (call,) = connector.encode(in_channel(local, "hi", name="Ann")).calls
 
-    assert await required(connector.abilities.deliveries).find(wanted, before.native_id) is None
-    receipt = await connector.send(wanted)
-    assert await required(connector.abilities.deliveries).find(wanted, before.native_id) == receipt
-    assert await required(connector.abilities.deliveries).find(wanted, receipt.native_id) is None
-    assert await required(connector.abilities.deliveries).find(wanted, None) == receipt
+    assert await required(connector.abilities.deliveries).find(call, before.native_id) is None
+    receipt = await connector.send(call)
+    assert await required(connector.abilities.deliveries).find(call, before.native_id) == receipt
+    assert await required(connector.abilities.deliveries).find(call, receipt.native_id) is None
+    assert await required(connector.abilities.deliveries).find(call, None) == receipt
     assert (
-        await required(connector.abilities.deliveries).find(wanted, None, since=time.time())
+        await required(connector.abilities.deliveries).find(call, None, since=time.time())
         == receipt
     )
     assert (
-        await required(connector.abilities.deliveries).find(wanted, None, since=time.time() + 3600)
+        await required(connector.abilities.deliveries).find(call, None, since=time.time() + 3600)
         is None
     )
-    other = wanted.model_copy(update={"body": {**wanted.body, "content": "other words"}})
+    other = call.model_copy(update={"body": {**call.body, "content": "other words"}})
     assert await required(connector.abilities.deliveries).find(other, before.native_id) is None
     assert (
         await required(connector.abilities.deliveries).find(other, before.native_id, changed=True)
@@ -194,7 +196,7 @@ async def test_a_post_is_found_only_when_words_and_name_are_the_same(local: Loca
     )
 
 
-async def test_a_post_for_a_thread_that_never_began_is_not_there(local: Local) -> None:
+async def test_a_post_for_a_thread_that_never_began_is_not_found(local: Local) -> None:
     root = await local.say("root")
     connector = local.connector()
     (call,) = connector.encode(in_channel(local, thread=root)).calls
@@ -202,7 +204,7 @@ async def test_a_post_for_a_thread_that_never_began_is_not_there(local: Local) -
     assert await required(connector.abilities.deliveries).find(call, root) is None
 
 
-async def test_fifteen_webhooks_are_refused_with_what_to_do(local: Local) -> None:
+async def test_a_sixteenth_webhook_is_refused_with_a_remedy(local: Local) -> None:
     rest = local.connector()._rest  # pyright: ignore[reportPrivateUsage]  # as another app would
     path = f"/channels/{local.channel.channel}/webhooks"
     for number in range(15):
@@ -226,7 +228,7 @@ async def test_a_missing_permission_is_named(local: Local) -> None:
         await send(local.connector(), in_channel(local))
 
 
-async def test_unknown_channels_and_wrong_tokens_say_what_to_do(local: Local) -> None:
+async def test_errors_on_unknown_channels_and_wrong_tokens_name_the_remedy(local: Local) -> None:
     connector = local.connector()
 
     with pytest.raises(NotFound, match="check the channel's id"):
@@ -237,7 +239,7 @@ async def test_unknown_channels_and_wrong_tokens_say_what_to_do(local: Local) ->
         await send(stranger, in_channel(local))
 
 
-async def test_a_server_that_is_not_there_is_unavailable(local: Local) -> None:
+async def test_an_unreachable_server_is_unavailable(local: Local) -> None:
     local.app = dict(local.app)
     connector = local.connector(api_url="http://127.0.0.1:9/discord/api/v10")
 
@@ -299,7 +301,7 @@ ANSWERS: list[tuple[ApiAnswer, type[PlatformError], str]] = [
 
 
 @pytest.mark.parametrize(("given", "kind", "words"), ANSWERS)
-def test_each_refusal_becomes_an_error_that_says_what_to_do(
+def test_each_refusal_becomes_an_error_that_names_the_remedy(
     given: ApiAnswer, kind: type[PlatformError], words: str
 ) -> None:
     error = refusal(given, "Posting")
@@ -318,7 +320,7 @@ def test_a_401_to_a_request_without_the_bots_token_is_about_the_webhook() -> Non
     assert "bot token" not in str(error)
 
 
-async def test_a_webhook_whose_token_holds_no_more_is_found_anew(
+async def test_a_webhook_with_an_invalid_token_is_found_again(
     local: Local, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connector = local.connector()
@@ -338,7 +340,7 @@ async def test_a_webhook_whose_token_holds_no_more_is_found_anew(
     assert texts(local) == ["one", "two"]
 
 
-async def test_a_token_that_is_refused_shows_until_it_is_taken(
+async def test_a_refused_token_shows_in_the_health_until_it_is_accepted(
     local: Local, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connector = local.connector()
@@ -371,7 +373,7 @@ WAITS: list[tuple[ApiAnswer, float, tuple[str, ...]]] = [
 
 
 @pytest.mark.parametrize(("given", "wait", "scope"), WAITS)
-def test_discord_says_how_long_to_wait_and_with_what(
+def test_a_rate_limit_has_its_wait_and_scope(
     given: ApiAnswer, wait: float, scope: tuple[str, ...]
 ) -> None:
     error = refusal(given, "Posting")
@@ -380,7 +382,7 @@ def test_discord_says_how_long_to_wait_and_with_what(
     assert (error.retry_after, error.scope) == (wait, scope)
 
 
-def test_a_success_that_is_no_json_is_unsettled() -> None:
+def test_a_success_without_json_is_unsettled() -> None:
     with pytest.raises(Unsettled, match="no JSON"):
         read_answer(answer(200, b"<html>"), "Posting")
 

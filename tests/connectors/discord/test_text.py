@@ -183,15 +183,15 @@ MARKUP = st.text(st.sampled_from("*_~|`<>@#[]()\\:-.1 ahe/tps\u200b\n+!é"), min
 def test_text_that_looks_like_markup_stays_text(value: str) -> None:
     lines = value.replace("\r", "\n").split("\n")
     children: list[Inline] = []
-    for one in lines:
-        children += [Break(), Text(one)] if children else [Text(one)]
+    for row_text in lines:
+        children += [Break(), Text(row_text)] if children else [Text(row_text)]
 
     read = discord_to_text(text_to_discord(line(*children)), NAMES)
 
-    said = "\n".join(one.strip() for one in lines)
-    shown = text_to_plain(read)
-    assert [one.strip() for one in shown.split("\n") if one.strip()] == [
-        one for one in said.split("\n") if one
+    expected = "\n".join(row_text.strip() for row_text in lines)
+    plain_text = text_to_plain(read)
+    assert [row_text.strip() for row_text in plain_text.split("\n") if row_text.strip()] == [
+        row_text for row_text in expected.split("\n") if row_text
     ]
     assert all(isinstance(block, Paragraph) for block in read)
 

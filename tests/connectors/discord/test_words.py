@@ -29,43 +29,47 @@ def call(body: Body, kind: str = "post") -> Call:
 
 
 @pytest.mark.parametrize(("body", "words"), [(CARD, ("Deploy", "all", "Go")), (EMBED, "TD")])
-def test_the_words_and_nothing_of_the_form_stay(body: Body, words: tuple[str, ...]) -> None:
-    said = in_words(call(body))
+def test_a_refused_form_becomes_its_text(body: Body, words: tuple[str, ...]) -> None:
+    text_call = in_words(call(body))
 
-    assert said
-    assert said.slot == 2
-    assert said.body.keys() == {"username", "content"}
-    assert all(word in str(said.body["content"]) for word in words)
+    assert text_call
+    assert text_call.slot == 2
+    assert text_call.body.keys() == {"username", "content"}
+    assert all(word in str(text_call.body["content"]) for word in words)
 
 
 @pytest.mark.parametrize(
     ("body", "words"), [(EMBED, "look\n\n### T\nD"), ({"content": "hi"}, "hi")]
 )
-def test_an_edit_says_its_words_in_a_component(body: Body, words: str) -> None:
-    said = in_words(call(body, "edit"))
+def test_an_edit_puts_its_text_into_a_component(body: Body, words: str) -> None:
+    text_call = in_words(call(body, "edit"))
 
-    assert said
-    assert (said.body["content"], said.body["embeds"], said.body["flags"]) == (None, [], 1 << 15)
-    assert said.body["components"] == [{"type": 10, "content": words}]
-
-
-def test_long_words_are_cut_where_discord_takes_no_more() -> None:
-    said = in_words(call({"embeds": [{"description": "word " * 700}]}))
-
-    assert said
-    assert len(str(said.body["content"])) <= 2000
-    assert str(said.body["content"]).endswith("…")
+    assert text_call
+    assert (text_call.body["content"], text_call.body["embeds"], text_call.body["flags"]) == (
+        None,
+        [],
+        1 << 15,
+    )
+    assert text_call.body["components"] == [{"type": 10, "content": words}]
 
 
-def test_what_is_words_already_has_no_other_form() -> None:
+def test_a_long_text_is_cut_at_discords_limit() -> None:
+    text_call = in_words(call({"embeds": [{"description": "word " * 700}]}))
+
+    assert text_call
+    assert len(str(text_call.body["content"])) <= 2000
+    assert str(text_call.body["content"]).endswith("…")
+
+
+def test_plain_text_has_no_simpler_form() -> None:
     assert in_words(call({"content": "hi"})) is None
 
 
 def test_an_odd_form_keeps_its_text() -> None:
-    said = in_words(call({"content": "hi", "components": "odd"}))
+    text_call = in_words(call({"content": "hi", "components": "odd"}))
 
-    assert said
-    assert "hi" in str(said.body["content"])
+    assert text_call
+    assert "hi" in str(text_call.body["content"])
 
 
 def test_the_title_of_a_forum_post_has_no_formatting() -> None:

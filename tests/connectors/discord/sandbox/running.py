@@ -61,7 +61,7 @@ class Running:
         """The hands of the second person in the first channel."""
         return LocalUser(self.discord, self.guild, self.channel, self.person)
 
-    def said(self, channel: str = "") -> list[str]:
+    def texts(self, channel: str = "") -> list[str]:
         return [m.text for m in self.discord.messages(self.guild, channel or self.channel)]
 
     async def ask(

@@ -17,11 +17,11 @@ def owner(local: Running) -> LocalUser:
     return LocalUser(local.discord, local.guild, local.channel, local.discord.world().people[0].id)
 
 
-async def test_a_program_hears_people_edit_and_delete(local: Running) -> None:
+async def test_a_program_gets_edits_and_deletions(local: Running) -> None:
     async with local.program(bot := Recorder()):
-        said = await local.say("one")
-        await local.hand.edit(said.id, "two")
-        await local.hand.delete(said.id)
+        posted_message = await local.say("one")
+        await local.hand.edit(posted_message.id, "two")
+        await local.hand.delete(posted_message.id)
         await until(lambda: len(bot.events) == 2)
 
     assert bot.events == [("edit", "one", "two"), ("delete", "two")]
@@ -30,12 +30,12 @@ async def test_a_program_hears_people_edit_and_delete(local: Running) -> None:
 async def test_an_edit_is_the_whole_message_with_its_moment(local: Running) -> None:
     socket = await Socket.open(local)
     await socket.identify(local.app()["token"], GUILD_MESSAGES | MESSAGE_CONTENT)
-    said = await local.say("one")
+    posted_message = await local.say("one")
     posted = (await socket.next(name="MESSAGE_CREATE"))["d"]
 
-    shown = await local.hand.edit(said.id, "two")
+    edited_message = await local.hand.edit(posted_message.id, "two")
     edited = (await socket.next(name="MESSAGE_UPDATE"))["d"]
-    await local.hand.delete(said.id)
+    await local.hand.delete(posted_message.id)
     deleted = (await socket.next(name="MESSAGE_DELETE"))["d"]
     await socket.ws.close()
 
@@ -43,11 +43,15 @@ async def test_an_edit_is_the_whole_message_with_its_moment(local: Running) -> N
     assert posted["edited_timestamp"] is None
     assert moment > posted["timestamp"]
     assert edited == posted | {"content": "two", "edited_timestamp": moment}
-    assert deleted == {"id": said.id, "channel_id": local.channel, "guild_id": local.guild}
-    assert (shown.text, shown.edited) == ("two", True)
+    assert deleted == {
+        "id": posted_message.id,
+        "channel_id": local.channel,
+        "guild_id": local.guild,
+    }
+    assert (edited_message.text, edited_message.edited) == ("two", True)
 
 
-async def test_what_stands_in_a_thread_is_named_by_its_channel_or_the_thread(
+async def test_a_message_in_a_thread_is_addressed_by_channel_or_thread(
     local: Running,
 ) -> None:
     root = await local.say("Lunch?")
@@ -58,29 +62,29 @@ async def test_what_stands_in_a_thread_is_named_by_its_channel_or_the_thread(
     thread = LocalUser(local.discord, local.guild, root.id, local.person)
     await thread.delete(second.id)
 
-    assert local.said() == ["Lunch?", "yes!"]
+    assert local.texts() == ["Lunch?", "yes!"]
 
 
-async def test_a_dm_is_edited_by_who_wrote_it(local: Running) -> None:
+async def test_a_dm_is_edited_by_its_author(local: Running) -> None:
     bot = local.app()["bot_id"]
     dm = LocalUser(local.discord, "@me", bot, local.person)
-    said = await dm.say("psst")
+    posted_message = await dm.say("psst")
 
-    await dm.edit(said.id, "pssst")
+    await dm.edit(posted_message.id, "pssst")
 
-    assert [m.text for m in local.discord.messages("@me", said.channel)] == ["pssst"]
+    assert [m.text for m in local.discord.messages("@me", posted_message.channel)] == ["pssst"]
 
 
-async def test_files_stay_when_the_words_beside_them_go(local: Running) -> None:
+async def test_files_stay_when_the_text_is_deleted(local: Running) -> None:
     shared = await local.hand.post_file("notes.txt", b"notes", text="look")
 
-    shown = await local.hand.edit(shared.id, "")
+    edited_message = await local.hand.edit(shared.id, "")
 
-    assert shown.text == ""
-    assert [file["filename"] for file in shown.raw["attachments"]] == ["notes.txt"]
+    assert edited_message.text == ""
+    assert [file["filename"] for file in edited_message.raw["attachments"]] == ["notes.txt"]
 
 
-async def test_one_who_manages_messages_deletes_those_of_others_and_edits_none(
+async def test_a_moderator_deletes_messages_of_others_and_edits_none(
     local: Running,
 ) -> None:
     async with local.program(bot := Recorder()):
@@ -93,10 +97,10 @@ async def test_one_who_manages_messages_deletes_those_of_others_and_edits_none(
         await until(lambda: len(bot.events) == 2)
 
     assert bot.events == [("delete", "by a member"), ("delete", "by a bot")]
-    assert local.said() == []
+    assert local.texts() == []
 
 
-async def test_people_change_only_what_they_said_themselves(local: Running) -> None:
+async def test_people_edit_only_their_own_messages(local: Running) -> None:
     mine, owners = await local.say("mine"), await owner(local).say("the owner's")
 
     with pytest.raises(Refused, match="did not write"):
@@ -114,7 +118,7 @@ async def test_people_change_only_what_they_said_themselves(local: Running) -> N
     with pytest.raises(NotFound):
         await LocalUser(local.discord, "1", local.channel, local.person).delete(mine.id)
 
-    assert local.said() == ["mine", "the owner's"]
+    assert local.texts() == ["mine", "the owner's"]
 
 
 async def test_nobody_deletes_the_line_that_a_thread_begins_with(
@@ -132,12 +136,12 @@ async def test_nobody_deletes_the_line_that_a_thread_begins_with(
 async def test_people_edit_and_delete_over_http_too(local: Running) -> None:
     base = f"{local.context.base_url}/_control/discord"
     where = {"workspace": local.guild, "channel": local.channel, "person": local.person}
-    one, two = await local.say("one"), await local.say("two")
+    first, second = await local.say("one"), await local.say("two")
 
     async with aiohttp.ClientSession() as http:
-        edit = where | {"message": one.id, "text": "one, mended"}
+        edit = where | {"message": first.id, "text": "one, mended"}
         edited = await http.post(f"{base}/edits", json=edit)
-        deleted = await http.post(f"{base}/deletions", json=where | {"message": two.id})
+        deleted = await http.post(f"{base}/deletions", json=where | {"message": second.id})
 
     assert (edited.status, deleted.status) == (200, 204)
-    assert local.said() == ["one, mended"]
+    assert local.texts() == ["one, mended"]

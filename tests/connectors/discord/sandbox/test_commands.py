@@ -20,12 +20,12 @@ class Office(discord.Client):
 
     def __init__(self) -> None:
         super().__init__(intents=discord.Intents.default(), guild_ready_timeout=READY_AFTER_S)
-        self.heard: list[discord.Interaction] = []
+        self.interactions: list[discord.Interaction] = []
         self.tree = app_commands.CommandTree(self)
 
         @self.tree.command(name="plain", description="Does what it is told")
         async def _plain(interaction: discord.Interaction, text: str = "") -> None:
-            self.heard.append(interaction)
+            self.interactions.append(interaction)
             match text:
                 case "say":
                     await interaction.response.send_message("to all")
@@ -44,7 +44,7 @@ async def own_commands(local: Running) -> str:
     return f"/applications/{application['id']}/commands"
 
 
-async def test_a_program_registers_commands_and_hears_them(local: Running) -> None:
+async def test_a_program_registers_commands_and_gets_them(local: Running) -> None:
     office = Office()
     async with local.program(office):
         (synced,) = await office.tree.sync()
@@ -53,15 +53,15 @@ async def test_a_program_registers_commands_and_hears_them(local: Running) -> No
             local.guild, local.channel, local.person, "/plain", "say"
         )
 
-    assert [one.id for one in again] == [synced.id]  # what keeps its name keeps its id
+    assert [command.id for command in again] == [synced.id]  # what keeps its name keeps its id
     assert given.answered
-    (heard,) = office.heard
-    data: Any = heard.data
-    assert heard.type is discord.InteractionType.application_command
+    (interaction,) = office.interactions
+    data: Any = interaction.data
+    assert interaction.type is discord.InteractionType.application_command
     assert (data["id"], data["name"], data["type"]) == (str(synced.id), "plain", 1)
     assert data["options"] == [{"type": 3, "name": "text", "value": "say"}]
-    assert str(heard.user.id) == local.person
-    assert local.said() == ["to all"]
+    assert str(interaction.user.id) == local.person
+    assert local.texts() == ["to all"]
 
 
 async def test_answers_can_be_for_the_asker_alone(local: Running) -> None:
@@ -78,22 +78,24 @@ async def test_answers_can_be_for_the_asker_alone(local: Running) -> None:
 
     whispered = [whisper.text for whisper in local.discord.whispers(local.guild, local.person)]
     assert whispered == ["to you", "thought about", "and more"]
-    assert local.said() == []
+    assert local.texts() == []
 
 
-async def test_who_does_not_answer_in_time_has_failed(local: Running) -> None:
+async def test_a_late_answer_fails_the_command(local: Running) -> None:
     local.discord.dispatcher.deadline_s = 0.2
     office = Office()
     async with local.program(office):
         await office.tree.sync()
         given = await local.discord.command_as(local.guild, local.channel, local.person, "/plain")
-        await until(lambda: office.heard)
+        await until(lambda: office.interactions)
 
-    assert len(office.heard) == 1
+    assert len(office.interactions) == 1
     assert given.failed == "The application did not respond"
 
 
-async def test_only_commands_that_are_there_are_given_by_those_who_may(local: Running) -> None:
+async def test_only_registered_commands_are_used_by_people_with_the_permission(
+    local: Running,
+) -> None:
     async def give(command: str, text: str = "") -> None:
         await local.discord.command_as(local.guild, local.channel, local.person, command, text)
 

@@ -75,11 +75,11 @@ async def test_a_cut_socket_resumes_and_misses_nothing(local: Running, reason: s
         await local.say("after")
         await until(lambda: len(bot.messages) == 22)
 
-    assert [m.content for m in bot.messages] == local.said()
+    assert [m.content for m in bot.messages] == local.texts()
     assert bot.events == ["ready", "resumed"]
 
 
-async def test_an_invalidated_session_begins_anew_and_misses_what_was_said(
+async def test_an_invalidated_session_starts_again_and_misses_messages(
     local: Running,
 ) -> None:
     async with local.program(bot := Sessions()):
@@ -147,7 +147,7 @@ async def test_a_channel_without_access_is_silent_and_forbidden(local: Running) 
     assert [m.content for m in bot.messages] == ["for all"]
 
 
-async def test_members_are_told_when_they_are_asked_for(local: Running) -> None:
+async def test_members_are_sent_on_request(local: Running) -> None:
     intents = discord.Intents.all()
     intents.presences = False
     client = discord.Client(
@@ -156,11 +156,11 @@ async def test_members_are_told_when_they_are_asked_for(local: Running) -> None:
     async with local.program(client):
         guild = client.guilds[0]
         before = [m.name for m in guild.members]
-        found = await guild.query_members("Ch")
+        members = await guild.query_members("Ch")
         await guild.chunk()
 
         assert before == ["bridge"]
-        assert [m.display_name for m in found] == ["Chen Wei"]
+        assert [m.display_name for m in members] == ["Chen Wei"]
         assert len(guild.members) == 7
 
 
@@ -206,19 +206,19 @@ async def test_a_lost_session_resumes_after_its_last_dispatch(local: Running) ->
     first = await Socket.open(local)
     ready = await first.identify(token, GUILD_MESSAGES | MESSAGE_CONTENT)
     await local.say("seen")
-    seen = await first.next(name="MESSAGE_CREATE")
+    last_frame = await first.next(name="MESSAGE_CREATE")
     await first.ws.close(code=4000)
     await local.say("missed")
 
     second = await Socket.open(local)
     await second.ask(
-        6, {"token": token, "session_id": ready["session_id"], "seq": seen["s"]}
+        6, {"token": token, "session_id": ready["session_id"], "seq": last_frame["s"]}
     )  # fmt: skip
     missed = await second.next(op=0)
     resumed = await second.next(op=0)
 
-    assert (missed["s"], missed["d"]["content"]) == (seen["s"] + 1, "missed")
-    assert (resumed["s"], resumed["t"]) == (seen["s"] + 2, "RESUMED")
+    assert (missed["s"], missed["d"]["content"]) == (last_frame["s"] + 1, "missed")
+    assert (resumed["s"], resumed["t"]) == (last_frame["s"] + 2, "RESUMED")
     await second.ws.close()
 
 
@@ -249,7 +249,7 @@ FORBIDDEN: list[tuple[str, int, int]] = [  # what is sent, how often, the code t
 ]
 
 
-async def test_what_a_socket_must_not_send_closes_it(local: Running) -> None:
+async def test_an_invalid_frame_closes_the_socket(local: Running) -> None:
     closed: list[tuple[str, int, int | None]] = []
     for text, times, _ in FORBIDDEN:
         socket = await Socket.open(local)

@@ -37,10 +37,10 @@ class Office(discord.Client):
 
     def __init__(self) -> None:
         super().__init__(intents=discord.Intents.default(), guild_ready_timeout=READY_AFTER_S)
-        self.heard: list[discord.Interaction] = []
+        self.interactions: list[discord.Interaction] = []
 
     async def on_interaction(self, interaction: discord.Interaction) -> None:
-        self.heard.append(interaction)
+        self.interactions.append(interaction)
         data: Any = interaction.data
         respond = interaction.response
         match data["custom_id"]:
@@ -112,7 +112,7 @@ async def test_a_press_reaches_the_application_as_discord_shapes_it(local: Runni
     }  # fmt: skip
 
 
-async def test_an_answer_stands_as_a_reply_to_the_card(local: Running) -> None:
+async def test_an_answer_is_a_reply_to_the_card(local: Running) -> None:
     message = await card(local, row(button("say")))
     async with local.program(Office()):
         await hand(local).press(message, "say")
@@ -133,18 +133,18 @@ async def test_a_whispered_answer_is_seen_by_one_person(local: Running) -> None:
     async with local.program(bot := Office()):
         outcome = await hand(local).press(message, "whisper")
         whisper = hand(local).whispers()[0]
-        original = await bot.heard[0].original_response()
-        await bot.heard[0].edit_original_response(content="still to you")
+        original = await bot.interactions[0].original_response()
+        await bot.interactions[0].edit_original_response(content="still to you")
 
     assert (outcome.notice, whisper.text, original.flags.ephemeral) == ("to you", "to you", True)
     assert [m.text for m in hand(local).whispers()] == ["still to you"]
-    assert local.said() == ["card"]
+    assert local.texts() == ["card"]
     status, _, _ = await local.ask("GET", f"/channels/{local.channel}/messages/{whisper.id}")
     assert status == 404
 
 
 @pytest.mark.parametrize(
-    ("custom_id", "said"),
+    ("custom_id", "texts"),
     [
         ("update", ["updated"]),
         ("defer", ["changed later"]),
@@ -152,17 +152,17 @@ async def test_a_whispered_answer_is_seen_by_one_person(local: Running) -> None:
     ],
 )
 async def test_answers_that_change_the_card_or_come_later(
-    local: Running, custom_id: str, said: list[str]
+    local: Running, custom_id: str, texts: list[str]
 ) -> None:
     message = await card(local, row(button(custom_id)))
     async with local.program(Office()):
         outcome = await hand(local).press(message, custom_id)
-        await until(lambda: local.said() == said)
+        await until(lambda: local.texts() == texts)
 
     assert outcome.answered
 
 
-async def test_what_is_chosen_is_told(local: Running) -> None:
+async def test_a_choice_reaches_the_application(local: Running) -> None:
     people = {"type": 5, "custom_id": "who", "max_values": 2}
     message = await card(
         local, row(menu(option("a"), option("b"), option("c"), max_values=2, custom_id="menu")),
@@ -173,9 +173,9 @@ async def test_what_is_chosen_is_told(local: Running) -> None:
         await hand(local).choose(message, "who", [local.person])
         await hand(local).choose(message, "where", local.other_channel)
         await hand(local).choose(message, "any", [local.guild])
-        data: list[Any] = [heard.data for heard in bot.heard]
+        data: list[Any] = [interaction.data for interaction in bot.interactions]
 
-    assert local.said()[1] == "chose a, c"
+    assert local.texts()[1] == "chose a, c"
     assert data[0] == {"component_type": 3, "custom_id": "menu", "id": 2, "values": ["a", "c"]}
     assert list(data[1]["resolved"]) == ["users", "members"]
     assert data[2]["resolved"]["channels"][local.other_channel]["name"] == "random"
@@ -191,7 +191,7 @@ async def test_a_modal_is_filled_in_and_sent(local: Running) -> None:
         sent = await hand(local).submit_form(
             opened.form.id, {"Your name": "Zoë", "colour": ["Blue"]}
         )
-        data: Any = bot.heard[1].data
+        data: Any = bot.interactions[1].data
 
     assert (opened.form.title, opened.form.fields) == (
         "A form", {"name": "Your name", "colour": "Colour"},
@@ -202,8 +202,8 @@ async def test_a_modal_is_filled_in_and_sent(local: Running) -> None:
         {"type": 4, "id": 2, "custom_id": "name", "value": "Zoë"},
         {"type": 3, "id": 4, "custom_id": "colour", "values": ["b"]},
     ]
-    assert bot.heard[1].message
-    assert str(bot.heard[1].message.id) == message
+    assert bot.interactions[1].message
+    assert str(bot.interactions[1].message.id) == message
 
 
 async def modal_before(local: Running, *components: Json) -> str:
@@ -254,11 +254,11 @@ async def test_every_input_of_a_modal_comes_as_discord_writes_it(attended: Runni
         {"type": 19, "custom_id": "file"},
     ]
     form = await modal_before(local, *[{**LABEL, "component": c} for c in controls])
-    heard: list[Any] = []
+    submissions: list[Any] = []
 
     async def answer(payload: Json) -> None:
         interaction = local.discord.state.interactions[payload["token"]]
-        heard.append(interaction.data)
+        submissions.append(interaction.data)
         await local.ask("POST", f"/interactions/{payload['id']}/{payload['token']}/callback",
                         {"type": 6}, app=None)  # fmt: skip
 
@@ -268,14 +268,18 @@ async def test_every_input_of_a_modal_comes_as_discord_writes_it(attended: Runni
         hand(local).submit_form(form, given), answering(local, answer)
     )  # fmt: skip
 
-    found = {c["component"]["custom_id"]: c["component"] for c in heard[0]["components"]}
-    upload = found["file"]["values"][0]
+    components_by_id = {
+        c["component"]["custom_id"]: c["component"] for c in submissions[0]["components"]
+    }
+    upload = components_by_id["file"]["values"][0]
     assert sent.answered
     names = ("text", "radio", "boxes", "box")
-    assert [found[name].get("value", found[name].get("values")) for name in names] == [
+    assert [
+        components_by_id[name].get("value", components_by_id[name].get("values")) for name in names
+    ] == [
         "as it was", "b", ["a", "b"], True,
     ]  # fmt: skip
-    assert heard[0]["resolved"]["attachments"][upload]["content_type"] == "image/png"
+    assert submissions[0]["resolved"]["attachments"][upload]["content_type"] == "image/png"
 
 
 async def test_the_older_rows_of_a_modal_still_work(attended: Running) -> None:
@@ -302,9 +306,9 @@ async def test_an_application_that_does_not_answer_fails_before_the_person(local
     local.discord.dispatcher.deadline_s = 0.2
     async with local.program(bot := Office()):
         late = await hand(local).press(message, "silent")
-        await until(lambda: bot.heard)
+        await until(lambda: bot.interactions)
         with pytest.raises(discord.NotFound) as refused:
-            await bot.heard[0].response.send_message("too late")
+            await bot.interactions[0].response.send_message("too late")
 
     assert (absent.failed, late.failed) == ("This interaction failed", "This interaction failed")
     assert refused.value.code == 10062
@@ -320,18 +324,18 @@ async def test_interactions_go_wrong_on_request(local: Running) -> None:
         broken = await hand(local).press(message, "say")
         await until(lambda: not local.context.faults._waiting)  # pyright: ignore[reportPrivateUsage]
         local.discord.dispatcher.deadline_s = LONGEST_WAIT
-        told = await hand(local).press(message, "say")
+        outcome = await hand(local).press(message, "say")
 
     failed = "This interaction failed"  # the library tries again, too late
-    assert (lost.failed, broken.failed, told.failed) == (failed, failed, "")
-    assert len(bot.heard) == 2
-    assert local.said() == ["card", "to all"]
+    assert (lost.failed, broken.failed, outcome.failed) == (failed, failed, "")
+    assert len(bot.interactions) == 2
+    assert local.texts() == ["card", "to all"]
 
 
 async def test_what_discord_refuses_of_answers(attended: Running) -> None:
     local = attended
     message = await card(local, row(button("raw")))
-    found: list[Any] = []
+    interactions: list[Any] = []
 
     async def answer(payload: Json) -> None:
         path = f"/interactions/{payload['id']}/{payload['token']}/callback"
@@ -339,7 +343,7 @@ async def test_what_discord_refuses_of_answers(attended: Running) -> None:
 
         async def ask(method: str, where: str, body: Any = None) -> None:
             status, body, _ = await local.ask(method, where, body, app=None)
-            found.append((status, (body or {}).get("code"), body))
+            interactions.append((status, (body or {}).get("code"), body))
 
         await ask("POST", f"/interactions/1/{payload['token']}/callback", {"type": 4})
         await ask("POST", path.replace("/callback", "x/callback"), {"type": 4})
@@ -362,17 +366,17 @@ async def test_what_discord_refuses_of_answers(attended: Running) -> None:
 
     await asyncio.gather(hand(local).press(message, "raw"), answering(local, answer))
 
-    assert [(status, code) for status, code, _ in found] == [
+    assert [(status, code) for status, code, _ in interactions] == [
         (404, 10062), (404, 10062), (404, 10015), (400, 50035), (400, 50035), (400, 50006),
         (400, 50035), (400, 50035), (200, None), (400, 40060), (200, None), (400, 50006),
         (200, None), (404, 10008), (204, None), (404, 10008), (401, 50027),
     ]  # fmt: skip
-    assert list(found[6][2]["errors"]) == ["data"]
-    assert list(found[7][2]["errors"]["data"]) == ["title", "components"]
-    response = found[8][2]
+    assert list(interactions[6][2]["errors"]) == ["data"]
+    assert list(interactions[7][2]["errors"]["data"]) == ["title", "components"]
+    response = interactions[8][2]
     assert response["resource"]["message"]["content"] == "yes"
     assert response["interaction"]["response_message_loading"] is False
-    assert local.said() == ["card"]
+    assert local.texts() == ["card"]
     assert [m.text for m in hand(local).whispers()] == ["more"]
 
 
@@ -389,11 +393,11 @@ async def test_files_come_with_answers_too(local: Running) -> None:
     message = await card(local, row(button("any")))
     async with local.program(Giver()):
         await hand(local).press(message, "any")
-        await until(lambda: len(local.said()) == 2)
+        await until(lambda: len(local.texts()) == 2)
 
     whisper = hand(local).whispers()[0].raw["attachments"][0]
-    shown = local.discord.messages(local.guild, local.channel)[1].raw["attachments"][0]
-    assert (whisper["filename"], whisper["ephemeral"], shown["filename"]) == (
+    attachment = local.discord.messages(local.guild, local.channel)[1].raw["attachments"][0]
+    assert (whisper["filename"], whisper["ephemeral"], attachment["filename"]) == (
         "hi.txt", True, "ho.txt",
     )  # fmt: skip
 
@@ -407,38 +411,42 @@ async def test_a_press_in_a_direct_message_and_on_a_webhooks_card(local: Running
         webhook = await text_channel(bot, local.channel).create_webhook(name="relay")
         hooked = await webhook.send("through a hook", username="Zoë", view=view, wait=True)
         privately = LocalUser(local.discord, "@me", str(sent.channel.id), local.person)
-        one = await privately.press(str(sent.id), "say")
+        outcome = await privately.press(str(sent.id), "say")
         two = await hand(local).press(str(hooked.id), "say")
 
-    assert (one.answered, two.answered) == (True, True)
-    assert bot.heard[0].context.dm_channel
-    assert bot.heard[1].guild_id == int(local.guild)
+    assert (outcome.answered, two.answered) == (True, True)
+    assert bot.interactions[0].context.dm_channel
+    assert bot.interactions[1].guild_id == int(local.guild)
 
 
-async def test_what_a_hand_cannot_do_is_said(local: Running) -> None:
-    said = await local.say("no card")
+async def test_impossible_user_actions_raise_errors(local: Running) -> None:
+    posted_message = await local.say("no card")
     link = {"type": 2, "style": 5, "label": "Open", "url": "https://x.example"}
     message = await card(
         local, row(button("go"), link, button("off", disabled=True)), row(menu(option("a")))
     )
     newer = await card(local, text("only text"), flags=V2, content=None)
-    here = hand(local)
+    user_actions = hand(local)
     cases: list[tuple[Any, type[Exception], str]] = [
-        (here.press(said.id, "go"), NotFound, "nothing"),
-        (here.press("1", "go"), NotFound, "not found"),
-        (here.press(message, "stop"), NotFound, "it has 'go'"),
-        (here.press(message, "m"), InvalidData, "choose"),
-        (here.press(message, "go", {"m": "a"}), InvalidData, "no inputs"),
-        (here.press(message, "off"), Refused, "disabled"),
-        (here.choose(message, "go", "x"), InvalidData, "is a button"),
-        (here.choose(message, "m", "z"), InvalidData, "not among the options"),
-        (here.choose(message, "m", ["a", "a"]), InvalidData, "Make between 1 and 1 selections"),
-        (here.press(newer, "go"), NotFound, "nothing"),
-        (here.submit_form("1"), NotFound, "No form"),
-        (here.press("", "go", form="1"), InvalidData, "modal"),
+        (user_actions.press(posted_message.id, "go"), NotFound, "nothing"),
+        (user_actions.press("1", "go"), NotFound, "not found"),
+        (user_actions.press(message, "stop"), NotFound, "it has 'go'"),
+        (user_actions.press(message, "m"), InvalidData, "choose"),
+        (user_actions.press(message, "go", {"m": "a"}), InvalidData, "no inputs"),
+        (user_actions.press(message, "off"), Refused, "disabled"),
+        (user_actions.choose(message, "go", "x"), InvalidData, "is a button"),
+        (user_actions.choose(message, "m", "z"), InvalidData, "not among the options"),
+        (
+            user_actions.choose(message, "m", ["a", "a"]),
+            InvalidData,
+            "Make between 1 and 1 selections",
+        ),
+        (user_actions.press(newer, "go"), NotFound, "nothing"),
+        (user_actions.submit_form("1"), NotFound, "No form"),
+        (user_actions.press("", "go", form="1"), InvalidData, "modal"),
     ]
 
-    assert not (await here.press(message, "Open")).sent
+    assert not (await user_actions.press(message, "Open")).sent
     for doing, error, words in cases:
         with pytest.raises(error, match=words):
             await doing

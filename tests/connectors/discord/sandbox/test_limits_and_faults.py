@@ -46,7 +46,7 @@ async def test_a_program_that_posts_fast_waits_and_is_never_refused(limited: Run
             await webhook.send(str(number))
         took = time.monotonic() - began
 
-    assert limited.said() == [str(n) for n in range(7)]
+    assert limited.texts() == [str(n) for n in range(7)]
     assert took > 1.9
     assert limited.context.feed.refusals == {}
 
@@ -73,7 +73,7 @@ async def test_the_sixth_post_in_two_seconds_is_refused_with_a_time_to_wait(
     assert limited.context.feed.refusals == {"discord:429:webhook.execute": 1}
 
 
-async def test_who_waits_as_told_is_let_through_and_others_need_not_wait(
+async def test_a_client_that_waits_as_asked_is_accepted_and_others_need_not_wait(
     limited: Running, clock: FakeClock
 ) -> None:
     path, other = await make_webhook(limited), await make_webhook(limited, limited.other_channel)
@@ -102,7 +102,7 @@ async def test_more_than_fifty_requests_a_second_are_too_many_for_a_bot(
     assert (await limited.ask("GET", "/users/@me", app="plain"))[0] == 200
 
 
-async def test_with_limits_off_nothing_is_refused_or_told(local: Running) -> None:
+async def test_without_limits_no_request_is_refused_and_no_header_is_sent(local: Running) -> None:
     path = await make_webhook(local)
     answers = [await local.ask("POST", path, {"content": "x"}, app=None) for _ in range(60)]
 
@@ -128,17 +128,17 @@ async def test_a_call_goes_wrong_on_request(
     local.context.faults.add(fault.model_copy(update={"where": where}))
 
     assert (await local.ask("POST", path, {"content": "x"}, app=None))[0] == status
-    assert len(local.said()) == posted
+    assert len(local.texts()) == posted
 
 
-async def test_a_lost_answer_leaves_the_deed_done(local: Running) -> None:
+async def test_a_lost_answer_leaves_the_change_in_place(local: Running) -> None:
     path = await make_webhook(local)
     local.context.faults.add(Fault(kind="lose_answer", where="discord:webhook.execute:*"))
 
     with pytest.raises(aiohttp.ClientConnectionError):
         await local.ask("POST", path + "?wait=true", {"content": "done"}, app=None)
 
-    assert local.said() == ["done"]
+    assert local.texts() == ["done"]
 
 
 async def test_a_program_told_to_wait_waits_and_goes_on(local: Running) -> None:
@@ -147,12 +147,12 @@ async def test_a_program_told_to_wait_waits_and_goes_on(local: Running) -> None:
         local.context.faults.add(Fault(kind="rate_limited", where=where, seconds=0.2))
         await text_channel(bot, local.channel).send("patient")
 
-    assert local.said() == ["patient"]
+    assert local.texts() == ["patient"]
     assert local.context.feed.refusals == {"discord:429:message.create": 1}
 
 
 @pytest.mark.parametrize(
-    ("fault", "heard"),
+    ("fault", "expected_texts"),
     [
         ({"kind": "drop"}, ["two", "three"]),
         ({"kind": "duplicate"}, ["one", "one", "two", "three"]),
@@ -162,7 +162,7 @@ async def test_a_program_told_to_wait_waits_and_goes_on(local: Running) -> None:
     ],
 )
 async def test_an_event_goes_wrong_on_request(
-    local: Running, fault: dict[str, Any], heard: list[str]
+    local: Running, fault: dict[str, Any], expected_texts: list[str]
 ) -> None:
     async with local.program(bot := Recorder()):
         where = f"discord:event:{local.channel}"
@@ -170,11 +170,11 @@ async def test_an_event_goes_wrong_on_request(
         for text in ("one", "two", "three"):
             await local.say(text)
         pass_time(fault.get("seconds", 0.0))
-        await until(lambda: len(bot.messages) == len(heard))
+        await until(lambda: len(bot.messages) == len(expected_texts))
         await local.say("last")
         await until(lambda: bot.messages[-1].content == "last")
 
-        assert [m.content for m in bot.messages] == [*heard, "last"]
+        assert [m.content for m in bot.messages] == [*expected_texts, "last"]
 
 
 async def test_a_held_event_comes_after_a_while_when_no_other_does(local: Running) -> None:
@@ -187,13 +187,13 @@ async def test_a_held_event_comes_after_a_while_when_no_other_does(local: Runnin
 
 
 async def test_a_thread_shares_the_faults_of_its_channel(local: Running) -> None:
-    asked = await local.say("root")
+    root = await local.say("root")
     async with local.program(bot := Recorder()):
-        await local.say("first", thread=asked.id)
+        await local.say("first", thread=root.id)
         await until(lambda: len(bot.messages) == 2)
         local.context.faults.add(Fault(kind="drop", where=f"discord:event:{local.channel}"))
-        await local.say("dropped", thread=asked.id)
-        await local.say("second", thread=asked.id)
+        await local.say("dropped", thread=root.id)
+        await local.say("second", thread=root.id)
         await until(lambda: len(bot.messages) == 3)
 
     spoken = [m.content for m in bot.messages if m.type is discord.MessageType.default]

@@ -28,10 +28,10 @@ async def test_the_seeded_world_names_what_a_client_needs() -> None:
 
 
 async def test_the_seeded_ids_are_the_same_at_every_start() -> None:
-    one = LOCAL.build(SandboxContext(base_url="http://127.0.0.1:1")).world()
-    other = LOCAL.build(SandboxContext(base_url="http://127.0.0.1:2")).world()
+    first = LOCAL.build(SandboxContext(base_url="http://127.0.0.1:1")).world()
+    second = LOCAL.build(SandboxContext(base_url="http://127.0.0.1:2")).world()
 
-    assert one == other
+    assert first == second
 
 
 async def test_a_post_is_shown_as_a_person_reads_it(local: Running) -> None:
@@ -39,14 +39,18 @@ async def test_a_post_is_shown_as_a_person_reads_it(local: Running) -> None:
     guild.members[int(local.person)].nick = "Bobby"
     text = f"<@{local.person}> see <#{local.other_channel}> <:party:123> `<@{local.person}>`"
 
-    shown = await local.say(text)
+    message = await local.say(text)
 
-    assert shown.text == f"@Bobby see #random :party: `<@{local.person}>`"
-    assert (shown.author, shown.author_id, shown.bot, shown.edited) == (
+    assert message.text == f"@Bobby see #random :party: `<@{local.person}>`"
+    assert (message.author, message.author_id, message.bot, message.edited) == (
         "Bobby", local.person, False, False,
     )  # fmt: skip
-    assert (shown.workspace, shown.channel, shown.thread) == (local.guild, local.channel, None)
-    assert shown.raw["content"] == text
+    assert (message.workspace, message.channel, message.thread) == (
+        local.guild,
+        local.channel,
+        None,
+    )
+    assert message.raw["content"] == text
 
 
 async def test_an_answer_to_a_message_without_a_thread_starts_one(local: Running) -> None:
@@ -58,18 +62,18 @@ async def test_an_answer_to_a_message_without_a_thread_starts_one(local: Running
     assert (first.thread, second.thread, first.channel) == (root.id, root.id, local.channel)
     thread = local.discord.state.channels[int(root.id)]
     assert thread.name == "Lunch?"
-    shown = local.discord.messages(local.guild, local.channel)
-    assert [(m.text, m.thread) for m in shown] == [
+    messages = local.discord.messages(local.guild, local.channel)
+    assert [(m.text, m.thread) for m in messages] == [
         ("Lunch?\nAt noon", None), ("yes", root.id), ("no", root.id),
     ]  # fmt: skip
 
 
 async def test_posts_edits_and_deletes_come_through_the_feed(local: Running) -> None:
-    seen: list[Change] = []
+    changes: list[Change] = []
 
     async def watch() -> None:
         async for change in local.context.feed.watch():
-            seen.append(change)  # noqa: PERF401  # each as it comes; the stream has no end
+            changes.append(change)  # noqa: PERF401  # each as it comes; the stream has no end
 
     watching = asyncio.create_task(watch())
     await asyncio.sleep(0)
@@ -79,30 +83,32 @@ async def test_posts_edits_and_deletes_come_through_the_feed(local: Running) -> 
     await asyncio.sleep(0)
     watching.cancel()
 
-    assert [(c.kind, c.message.text, c.message.edited) for c in seen] == [
+    assert [(c.kind, c.message.text, c.message.edited) for c in changes] == [
         ("posted", "one", False), ("edited", "two", True), ("deleted", "two", True),
     ]  # fmt: skip
-    assert local.said() == []
+    assert local.texts() == []
 
 
 async def test_ids_rise_through_all_channels(local: Running) -> None:
-    said = [await local.say("x", channel=c) for c in (local.channel, local.other_channel) * 20]
-    ids = [int(shown.id) for shown in said]
+    posted_messages = [
+        await local.say("x", channel=c) for c in (local.channel, local.other_channel) * 20
+    ]
+    ids = [int(message.id) for message in posted_messages]
 
     assert ids == sorted(set(ids))
 
 
 async def test_what_a_person_cannot_do_is_an_error(local: Running) -> None:
     forum, hidden = (local.app()[kind][local.guild] for kind in ("forums", "no_access"))
-    here, who = local.channel, local.person
+    where, who = local.channel, local.person
     cases: list[tuple[str, str, str, str | None, type[Exception]]] = [
         ("1", who, "x", None, NotFound),
         ("general", who, "x", None, NotFound),
-        (here, "1", "x", None, NotFound),
-        (here, local.app()["bot_id"], "x", None, NotFound),
-        (here, who, "x", "1", NotFound),
-        (here, who, "", None, InvalidData),
-        (here, who, "x" * 2001, None, InvalidData),
+        (where, "1", "x", None, NotFound),
+        (where, local.app()["bot_id"], "x", None, NotFound),
+        (where, who, "x", "1", NotFound),
+        (where, who, "", None, InvalidData),
+        (where, who, "x" * 2001, None, InvalidData),
         (forum, who, "x", None, InvalidData),
         (hidden, who, "x", None, Refused),
     ]
@@ -110,4 +116,4 @@ async def test_what_a_person_cannot_do_is_an_error(local: Running) -> None:
     for channel, person, text, thread, error in cases:
         with pytest.raises(error):
             await local.discord.post_as(local.guild, channel, person, text, thread)
-    assert local.said() == []
+    assert local.texts() == []

@@ -19,10 +19,10 @@ class Echo(discord.Client):
         intents = discord.Intents.default()
         intents.message_content = True
         super().__init__(intents=intents, guild_ready_timeout=READY_AFTER_S)
-        self.heard: list[tuple[str, str]] = []
+        self.messages: list[tuple[str, str]] = []
 
     async def on_message(self, message: discord.Message) -> None:
-        self.heard.append((message.author.display_name, message.content))
+        self.messages.append((message.author.display_name, message.content))
         if not message.author.bot:
             await message.channel.send(f"You said: {message.content}")
 
@@ -72,26 +72,26 @@ class Recorder(discord.Client):
 
 
 def text_channel(client: discord.Client, channel: str) -> discord.TextChannel:
-    found = client.get_channel(int(channel))
-    assert isinstance(found, discord.TextChannel)
-    return found
+    channel_object = client.get_channel(int(channel))
+    assert isinstance(channel_object, discord.TextChannel)
+    return channel_object
 
 
-async def test_an_echo_bot_hears_people_and_answers(local: Running) -> None:
+async def test_an_echo_bot_answers_people(local: Running) -> None:
     async with local.program(bot := Echo()):
         await local.say("hello")
-        await until(lambda: len(bot.heard) == 2)
+        await until(lambda: len(bot.messages) == 2)
 
-    assert bot.heard == [("Bob Lindqvist", "hello"), ("bridge", "You said: hello")]
-    assert local.said() == ["hello", "You said: hello"]
+    assert bot.messages == [("Bob Lindqvist", "hello"), ("bridge", "You said: hello")]
+    assert local.texts() == ["hello", "You said: hello"]
 
 
 async def test_a_bot_knows_its_guilds_channels_and_members(local: Running) -> None:
     async with local.program(bot := a_client()):
-        seen = {g.name: [c.name for c in g.channels] for g in bot.guilds}
+        channels_by_guild = {g.name: [c.name for c in g.channels] for g in bot.guilds}
         member = bot.guilds[0].get_member(int(local.person))
 
-        assert seen == {
+        assert channels_by_guild == {
             name: ["general", "random", "help", "ideas", "board-only"]
             for name in ("Acme", "Globex")
         }
@@ -102,9 +102,9 @@ async def test_a_bot_knows_its_guilds_channels_and_members(local: Running) -> No
 
 
 async def test_two_programs_see_one_another(local: Running) -> None:
-    async with local.program(one := Recorder()), local.program(other := Recorder(), "plain"):
-        await text_channel(one, local.channel).send("from the bridge")
-        await until(lambda: other.messages and one.messages)
+    async with local.program(recorder := Recorder()), local.program(other := Recorder(), "plain"):
+        await text_channel(recorder, local.channel).send("from the bridge")
+        await until(lambda: other.messages and recorder.messages)
 
         assert [(m.author.name, m.content) for m in other.messages] == [
             ("bridge", "from the bridge")
@@ -125,19 +125,19 @@ async def test_a_webhook_speaks_under_any_name(local: Running) -> None:
         )
         await until(lambda: bot.messages)
 
-        heard = bot.messages[0]
-        assert (heard.id, heard.webhook_id, heard.author.name) == (
+        received = bot.messages[0]
+        assert (received.id, received.webhook_id, received.author.name) == (
             sent.id, webhook.id, "Zoë from Slack",
         )  # fmt: skip
-        assert heard.application_id == bot.application_id
+        assert received.application_id == bot.application_id
         assert ("webhooks", "general") in bot.events
-        shown = local.discord.messages(local.guild, local.channel)[0]
-        assert (shown.author, shown.picture, shown.bot) == (
+        posted_message = local.discord.messages(local.guild, local.channel)[0]
+        assert (posted_message.author, posted_message.picture, posted_message.bot) == (
             "Zoë from Slack", "http://127.0.0.1/zoe.png", True,
         )  # fmt: skip
 
 
-async def test_a_webhook_mends_and_takes_back_what_it_posted(local: Running) -> None:
+async def test_a_webhook_edits_and_deletes_its_posts(local: Running) -> None:
     async with local.program(bot := Recorder()):
         webhook = await text_channel(bot, local.channel).create_webhook(name="relay")
         sent = await webhook.send("frist", wait=True)
@@ -145,12 +145,12 @@ async def test_a_webhook_mends_and_takes_back_what_it_posted(local: Running) -> 
 
         await webhook.edit_message(sent.id, content="first")
         assert (await webhook.fetch_message(sent.id)).content == "first"
-        assert local.said() == ["first"]
+        assert local.texts() == ["first"]
         await webhook.delete_message(sent.id)
         await until(lambda: ("delete", "first") in bot.events)
 
         assert ("edit", "frist", "first") in bot.events
-        assert local.said() == []
+        assert local.texts() == []
 
 
 async def test_a_webhook_by_its_id_and_token_alone_posts_into_a_thread(local: Running) -> None:
@@ -166,8 +166,8 @@ async def test_a_webhook_by_its_id_and_token_alone_posts_into_a_thread(local: Ru
 
         with pytest.raises(discord.NotFound, match="Unknown Message"):
             await webhook.edit_message(sent.id, content="nowhere")
-    shown = local.discord.messages(local.guild, local.channel)[-1]
-    assert (shown.text, shown.thread) == ("in there", str(thread.id))
+    last_message = local.discord.messages(local.guild, local.channel)[-1]
+    assert (last_message.text, last_message.thread) == ("in there", str(thread.id))
 
 
 async def test_a_deleted_webhook_is_unknown(local: Running) -> None:
@@ -183,15 +183,15 @@ async def test_a_deleted_webhook_is_unknown(local: Running) -> None:
 
 async def test_a_thread_from_a_message_has_its_id(local: Running) -> None:
     async with local.program(bot := Recorder()):
-        asked = await local.say("Lunch?")
+        root = await local.say("Lunch?")
         await until(lambda: bot.messages)
 
         thread = await bot.messages[0].create_thread(name="Lunch")
         await thread.send("pizza")
-        await local.say("pasta", thread=asked.id)
+        await local.say("pasta", thread=root.id)
         await until(lambda: len(bot.messages) == 4)
 
-        assert str(thread.id) == asked.id
+        assert str(thread.id) == root.id
         assert [(m.type.name, m.content, m.channel.id == thread.id) for m in bot.messages] == [
             ("default", "Lunch?", False),
             ("thread_starter_message", "", True),
@@ -246,11 +246,11 @@ async def test_history_is_read_in_pages(local: Running) -> None:
         newest_first = [m.content async for m in channel.history(limit=None)]
         middle = [m async for m in channel.history(limit=3, oldest_first=True)][2]
         after = [m.content async for m in channel.history(limit=None, after=middle)]
-        around = [m.content async for m in channel.history(limit=3, around=middle)]
+        page_around = [m.content async for m in channel.history(limit=3, around=middle)]
 
     assert newest_first == [f"message {n}" for n in reversed(range(250))]
     assert after == [f"message {n}" for n in range(3, 250)]
-    assert around == ["message 3", "message 2", "message 1"]
+    assert page_around == ["message 3", "message 2", "message 1"]
 
 
 async def test_a_reply_mentions_the_one_it_answers(local: Running) -> None:
@@ -268,7 +268,7 @@ async def test_a_reply_mentions_the_one_it_answers(local: Running) -> None:
         assert loud.reference.resolved.content == "question"
 
 
-async def test_reactions_typing_and_channel_changes_are_told(local: Running) -> None:
+async def test_reactions_typing_and_channel_changes_send_events(local: Running) -> None:
     async with local.program(bot := Recorder()):
         channel = text_channel(bot, local.channel)
         message = await channel.send("vote")
@@ -286,19 +286,19 @@ async def test_reactions_typing_and_channel_changes_are_told(local: Running) -> 
         ]  # fmt: skip
 
 
-async def test_what_people_put_on_a_message_is_told_and_seen(local: Running) -> None:
+async def test_reactions_of_people_send_events_and_are_shown(local: Running) -> None:
     async with local.program(bot := Recorder()):
-        shown = await local.say("vote")
+        posted_message = await local.say("vote")
         where = (local.guild, local.channel, local.person)
-        await local.discord.react_as(*where, shown.id, "👍")
-        await local.discord.unreact_as(*where, shown.id, "👍")
-        await local.discord.react_as(*where, shown.id, "🎉")
+        await local.discord.react_as(*where, posted_message.id, "👍")
+        await local.discord.unreact_as(*where, posted_message.id, "👍")
+        await local.discord.react_as(*where, posted_message.id, "🎉")
         await local.discord.typing_as(*where)
         await until(lambda: any(event[0] == "typing" for event in bot.events))
-        message = await text_channel(bot, local.channel).fetch_message(int(shown.id))
+        message = await text_channel(bot, local.channel).fetch_message(int(posted_message.id))
         await message.pin()
         pins = [pin async for pin in text_channel(bot, local.channel).pins()]
-        seen = local.discord.messages(local.guild, local.channel)[0]
+        final_message = local.discord.messages(local.guild, local.channel)[0]
         await message.unpin()
         await message.clear_reactions()
         await until(lambda: ("cleared", message.id) in bot.events)
@@ -307,19 +307,19 @@ async def test_what_people_put_on_a_message_is_told_and_seen(local: Running) -> 
         ("reaction", "👍"), ("reaction", "🎉"), ("typing", "general"),
     ]  # fmt: skip
     assert [pin.id for pin in pins] == [message.id]
-    assert (seen.reactions, seen.pinned) == ({"🎉": (local.person,)}, True)
+    assert (final_message.reactions, final_message.pinned) == ({"🎉": (local.person,)}, True)
     assert not local.discord.messages(local.guild, local.channel)[0].pinned
 
 
 async def test_a_person_and_the_bot_speak_in_a_dm(local: Running) -> None:
     async with local.program(bot := Echo()):
-        shown = await local.discord.post_as("@me", local.person, local.person, "psst")
-        await until(lambda: len(bot.heard) == 2)
+        posted_message = await local.discord.post_as("@me", local.person, local.person, "psst")
+        await until(lambda: len(bot.messages) == 2)
         user = await bot.fetch_user(int(local.person))
         await user.send("I remember you")
 
-    said = local.discord.messages("@me", shown.channel)
-    assert [(m.author, m.text) for m in said] == [
+    dm_messages = local.discord.messages("@me", posted_message.channel)
+    assert [(m.author, m.text) for m in dm_messages] == [
         ("Bob Lindqvist", "psst"), ("bridge", "You said: psst"), ("bridge", "I remember you"),
     ]  # fmt: skip
 
@@ -333,7 +333,7 @@ async def test_several_messages_are_deleted_at_once(local: Running) -> None:
         await until(lambda: bot.events)
 
     assert bot.events == [("deleted at once", {m.id for m in sent[1:]})]
-    assert local.said() == ["0"]
+    assert local.texts() == ["0"]
 
 
 async def test_a_webhooks_own_picture_is_served(local: Running) -> None:
@@ -351,12 +351,12 @@ async def test_the_same_nonce_posts_once(local: Running) -> None:
     async with local.program(bot := a_client()):
         channel = text_channel(bot, local.channel)
 
-        one = await channel.send("once", nonce="abc")
+        first = await channel.send("once", nonce="abc")
         same = await channel.send("once", nonce="abc")
 
-        assert one.id == same.id
-        assert local.said() == ["once"]
-        await one.delete()
+        assert first.id == same.id
+        assert local.texts() == ["once"]
+        await first.delete()
         with pytest.raises(discord.NotFound):
             await channel.send("once", nonce="abc")
 
@@ -367,5 +367,5 @@ async def test_posts_at_the_same_time_all_arrive_in_one_order(local: Running) ->
         await asyncio.gather(*(channel.send(str(n)) for n in range(40)))
         await until(lambda: len(bot.messages) == 40)
 
-        assert [m.content for m in bot.messages] == local.said()
-        assert sorted(local.said()) == sorted(str(n) for n in range(40))
+        assert [m.content for m in bot.messages] == local.texts()
+        assert sorted(local.texts()) == sorted(str(n) for n in range(40))

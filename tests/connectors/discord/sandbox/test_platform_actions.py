@@ -50,7 +50,7 @@ def somebody(local: Running) -> tuple[str, str, str]:
     return local.guild, local.channel, local.person
 
 
-async def test_a_program_hears_who_comes_and_goes(local: Running) -> None:
+async def test_a_program_gets_joins_and_departures(local: Running) -> None:
     async with local.program(bot := Diary()):
         await local.discord.leave_as(*somebody(local))
         await local.discord.join_as(*somebody(local))
@@ -63,7 +63,7 @@ async def test_a_program_hears_who_comes_and_goes(local: Running) -> None:
         await local.discord.leave_as(*owner(local))
 
 
-async def test_a_program_hears_new_topics_and_names(local: Running) -> None:
+async def test_a_program_gets_new_topics_and_names(local: Running) -> None:
     async with local.program(bot := Diary()):
         await local.discord.set_topic_as(*owner(local), "Plans")
         await until(lambda: bot.written)
@@ -86,26 +86,26 @@ async def test_threads_begin_from_a_message_without_one_or_as_posts_of_a_forum(
     forum = local.app()["forums"][local.guild]
     async with local.program(bot := Diary()):
         root = await local.say("root")
-        one = await local.discord.start_thread_as(*somebody(local), "One", root.id)
+        first_thread = await local.discord.start_thread_as(*somebody(local), "One", root.id)
         two = await local.discord.start_thread_as(*somebody(local), "Two", text="first words")
         three = await local.discord.start_thread_as(
             local.guild, forum, local.person, "Three", text="an idea"
         )
         await until(lambda: len(bot.written) == 3)
-        await local.discord.rename_as(local.guild, one, local.person, "Uno")
+        await local.discord.rename_as(local.guild, first_thread, local.person, "Uno")
         await until(lambda: len(bot.written) == 4)
-        await local.discord.close_thread_as(*owner(local), one, lock=True)
+        await local.discord.close_thread_as(*owner(local), first_thread, lock=True)
         await until(lambda: len(bot.written) == 5)
 
-    assert one == root.id
+    assert first_thread == root.id
     assert bot.written[:3] == [("thread", "One"), ("thread", "Two"), ("thread", "Three")]
     assert bot.written[3] == ("thread now", "Uno", False, False)
     assert bot.written[4] == ("thread now", "Uno", True, True)
     (first,) = local.discord.messages(local.guild, forum)
     assert (first.id, first.thread, first.text) == (three, three, "an idea")
-    assert two not in (one, three)
+    assert two not in (first_thread, three)
     with pytest.raises(InvalidData, match="takes no messages"):
-        await local.say("too late", thread=one)
+        await local.say("too late", thread=first_thread)
     with pytest.raises(InvalidData, match="begins with a message"):
         await local.discord.start_thread_as(local.guild, forum, local.person, "Empty")
     with pytest.raises(Refused):
@@ -114,13 +114,13 @@ async def test_threads_begin_from_a_message_without_one_or_as_posts_of_a_forum(
 
 async def test_a_poll_is_asked_answered_and_ended_with_its_result(local: Running) -> None:
     async with local.program(bot := Diary()):
-        asked = await local.discord.poll_as(*somebody(local), "Lunch?", ["Soup", "Pizza"])
-        await local.discord.vote_as(*somebody(local), asked.id, [2])
-        await local.discord.vote_as(*owner(local), asked.id, [2])
-        await local.discord.end_poll_as(*somebody(local), asked.id)
-        await local.discord.end_poll_as(*somebody(local), asked.id)
+        poll_message = await local.discord.poll_as(*somebody(local), "Lunch?", ["Soup", "Pizza"])
+        await local.discord.vote_as(*somebody(local), poll_message.id, [2])
+        await local.discord.vote_as(*owner(local), poll_message.id, [2])
+        await local.discord.end_poll_as(*somebody(local), poll_message.id)
+        await local.discord.end_poll_as(*somebody(local), poll_message.id)
         await until(lambda: len(bot.messages) == 2 and len(bot.written) == 2)
-        poll = (await bot.get_channel(int(local.channel)).fetch_message(int(asked.id))).poll  # pyright: ignore[reportOptionalMemberAccess, reportAttributeAccessIssue]
+        poll = (await bot.get_channel(int(local.channel)).fetch_message(int(poll_message.id))).poll  # pyright: ignore[reportOptionalMemberAccess, reportAttributeAccessIssue]
 
     assert bot.written == [("vote", 2), ("vote", 2)]
     assert poll is not None
@@ -133,15 +133,15 @@ async def test_a_poll_is_asked_answered_and_ended_with_its_result(local: Running
     assert result.reference is not None
     assert result.reference.message_id == question.id
     with pytest.raises(Refused, match="ended"):
-        await local.discord.vote_as(*owner(local), asked.id, [1])
+        await local.discord.vote_as(*owner(local), poll_message.id, [1])
     with pytest.raises(InvalidData):
         await local.discord.poll_as(*somebody(local), "Lunch?", ["x" * 56])
 
 
 async def test_a_reply_names_what_it_answers_and_pings_its_author(local: Running) -> None:
     async with local.program(bot := Diary()):
-        said = await local.say("who is coming?")
-        reply = await local.discord.reply_as(*owner(local), said.id, "me")
+        question = await local.say("who is coming?")
+        reply = await local.discord.reply_as(*owner(local), question.id, "me")
         await until(lambda: len(bot.messages) == 2)
 
     answer = bot.messages[1]
@@ -149,7 +149,7 @@ async def test_a_reply_names_what_it_answers_and_pings_its_author(local: Running
         int(reply.id), "me", discord.MessageType.reply,
     )  # fmt: skip
     assert answer.reference is not None
-    assert answer.reference.message_id == int(said.id)
+    assert answer.reference.message_id == int(question.id)
     assert [mention.id for mention in answer.mentions] == [int(local.person)]
     with pytest.raises(NotFound):
         await local.discord.reply_as(*owner(local), "1", "to nothing")
@@ -158,14 +158,14 @@ async def test_a_reply_names_what_it_answers_and_pings_its_author(local: Running
 async def test_stickers_forwards_and_voice_arrive_as_discord_py_knows_them(local: Running) -> None:
     sound = FileUpload(name="voice-message.ogg", data=b"OggS", content_type="audio/ogg")
     async with local.program(bot := Diary()):
-        said = await local.say("the words")
+        original = await local.say("the words")
         await local.discord.sticker_as(*somebody(local), "Hello")
-        await local.discord.forward_as(*somebody(local), said.id, local.other_channel, "see")
+        await local.discord.forward_as(*somebody(local), original.id, local.other_channel, "see")
         await local.discord.voice_as(*somebody(local), sound, 1.5)
         await until(lambda: len(bot.messages) == 5)
 
     _, sticker, forward, comment, voice = bot.messages
-    assert [one.name for one in sticker.stickers] == ["Hello"]
+    assert [item.name for item in sticker.stickers] == ["Hello"]
     assert forward.reference is not None
     assert forward.reference.type is discord.MessageReferenceType.forward
     assert [message_snapshot.content for message_snapshot in forward.message_snapshots] == [

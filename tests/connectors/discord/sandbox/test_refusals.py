@@ -262,10 +262,10 @@ async def test_another_apps_webhook_shows_no_token(local: Running) -> None:
     await local.ask("POST", path, {"name": "ours"})
 
     _, own, _ = await local.ask("GET", path)
-    _, seen, _ = await local.ask("GET", path, app="plain")
+    _, webhook, _ = await local.ask("GET", path, app="plain")
 
     assert len(own[0]["token"]) == 68
-    assert "token" not in seen[0]
+    assert "token" not in webhook[0]
 
 
 async def test_a_body_that_is_no_json_is_refused(local: Running) -> None:
@@ -298,16 +298,16 @@ async def _check(
 ) -> None:
     expected: list[Any] = []
     answered: list[Any] = []
-    before = prepared.local.said()
+    before = prepared.local.texts()
     for method, path, body, status, answer in cases:
         filled = prepared.fill(path)
         given = {k: prepared.fill(v) if isinstance(v, str) else v for k, v in body.items()} \
             if isinstance(body, dict) else body  # fmt: skip
-        got, shown, _ = await prepared.local.ask(method, filled, given, app=app)
+        got, response, _ = await prepared.local.ask(method, filled, given, app=app)
         expected.append((method, path, status, answer))
-        answered.append((method, path, got, shown))
+        answered.append((method, path, got, response))
     assert answered == expected
-    assert prepared.local.said() == before
+    assert prepared.local.texts() == before
 
 
 async def test_a_channel_stands_under_a_category_or_under_none(local: Running) -> None:

@@ -76,11 +76,11 @@ async def test_an_embed_comes_back_with_what_discord_adds(local: Running) -> Non
         "image": {"url": "https://x.example/i.png"}, "provider": {"name": "made up"},
     }  # fmt: skip
 
-    kept = (await post(local, {"embeds": [embed, {}]}))["embeds"]
+    embeds = (await post(local, {"embeds": [embed, {}]}))["embeds"]
 
-    icon = kept[0]["footer"].pop("proxy_icon_url")
-    image = kept[0]["image"].pop("proxy_url")
-    assert kept == [
+    icon = embeds[0]["footer"].pop("proxy_icon_url")
+    image = embeds[0]["image"].pop("proxy_url")
+    assert embeds == [
         {
             "type": "rich", "title": "T", "description": "D", "url": "https://x.example",
             "color": 255, "timestamp": "2026-01-02T03:04:05.000000+00:00",
@@ -103,17 +103,17 @@ async def test_components_come_back_numbered_in_reading_order(local: Running) ->
         text("end") | {"id": 2},
     ]
 
-    kept = (await post(local, {"flags": V2, "components": components}))["components"]
+    stored = (await post(local, {"flags": V2, "components": components}))["components"]
 
-    box = kept[0]
-    assert [box["id"], *(c["id"] for c in box["components"]), kept[1]["id"]] == [1, 3, 6, 7, 8, 2]
+    box = stored[0]
+    assert [box["id"], *(c["id"] for c in box["components"]), stored[1]["id"]] == [1, 3, 6, 7, 8, 2]
     inner = box["components"]
     assert (inner[0]["components"][0]["id"], inner[0]["accessory"]["id"]) == (4, 5)
     assert inner[2] == {"type": 14, "id": 7, "divider": True, "spacing": 1}
     assert inner[3]["components"][0] == button("c", emoji={"name": "👍"}) | {"id": 9}
     assert inner[1]["items"][0]["media"]["url"] == "https://x.example/a.png"
     _, read, _ = await local.ask("GET", f"/channels/{local.channel}/messages")
-    assert read[0]["components"] == kept
+    assert read[0]["components"] == stored
 
 
 async def test_a_text_of_the_newer_components_pings(local: Running) -> None:
@@ -123,9 +123,9 @@ async def test_a_text_of_the_newer_components_pings(local: Running) -> None:
 
 
 async def test_files_are_kept_and_served_until_their_address_ends(local: Running) -> None:
-    wanted = {"content": "two", "attachments": [{"id": 0, "description": "a face", "title": "T"}]}
+    payload = {"content": "two", "attachments": [{"id": 0, "description": "a face", "title": "T"}]}
 
-    message = await upload(local, {"a.png": PNG, "ä b.txt": b"text"}, wanted)
+    message = await upload(local, {"a.png": PNG, "ä b.txt": b"text"}, payload)
 
     first, second = message["attachments"]
     url, proxy = first.pop("url"), first.pop("proxy_url")
@@ -158,10 +158,10 @@ async def test_files_inside_embeds_and_components_get_their_addresses(local: Run
     in_embed = await upload(
         local, {"a.png": PNG, "b.txt": b"b"}, {"embeds": [{"image": {"url": "attachment://a.png"}}]}
     )
-    shown = in_embed["embeds"][0]["image"]
+    image = in_embed["embeds"][0]["image"]
     assert [a["filename"] for a in in_embed["attachments"]] == ["b.txt"]
-    assert (shown["width"], shown["height"], "attachment_id" in shown) == (64, 64, False)
-    assert await fetched(local, shown["url"]) == (200, PNG)
+    assert (image["width"], image["height"], "attachment_id" in image) == (64, 64, False)
+    assert await fetched(local, image["url"]) == (200, PNG)
 
     newer = await upload(
         local, {"a.png": PNG, "b c.pdf": b"%PDF-1.4"},
@@ -184,15 +184,17 @@ async def test_files_inside_embeds_and_components_get_their_addresses(local: Run
 
 async def test_an_edit_names_the_files_that_stay(local: Running) -> None:
     message = await upload(local, {"1.txt": b"1", "2.txt": b"2"}, {"content": "x"})
-    one, two = (a["id"] for a in message["attachments"])
+    first_id, second_id = (a["id"] for a in message["attachments"])
     path = f"/channels/{local.channel}/messages/{message['id']}"
 
-    _, kept, _ = await local.ask("PATCH", path, {"content": "y"})
-    _, fewer, _ = await local.ask("PATCH", path, {"attachments": [{"id": two}]})
-    more = await upload(local, {"3.txt": b"3"}, {"attachments": [{"id": two}, {"id": 0}]}, path)
-    _, gone, _ = await local.ask("PATCH", path, {"attachments": [{"id": one}]})
+    _, edited_message, _ = await local.ask("PATCH", path, {"content": "y"})
+    _, fewer, _ = await local.ask("PATCH", path, {"attachments": [{"id": second_id}]})
+    more = await upload(
+        local, {"3.txt": b"3"}, {"attachments": [{"id": second_id}, {"id": 0}]}, path
+    )
+    _, gone, _ = await local.ask("PATCH", path, {"attachments": [{"id": first_id}]})
 
-    assert [len(m["attachments"]) for m in (kept, fewer)] == [2, 1]
+    assert [len(m["attachments"]) for m in (edited_message, fewer)] == [2, 1]
     assert [a["filename"] for a in more["attachments"]] == ["2.txt", "3.txt"]
     assert gone["errors"]["attachments"]["0"]["id"]["_errors"][0]["code"] == "ATTACHMENT_NOT_FOUND"
 
@@ -251,9 +253,9 @@ async def test_a_poll_is_voted_on_and_ended(local: Running) -> None:
         bot.on_raw_poll_vote_add = _noting(votes, "add")  # type: ignore[attr-defined]
         bot.on_raw_poll_vote_remove = _noting(votes, "remove")  # type: ignore[attr-defined]
         channel = text_channel(bot, local.channel)
-        asked = discord.Poll("Lunch?", duration=datetime.timedelta(hours=2))
-        asked.add_answer(text="pizza", emoji="🍕").add_answer(text="pasta")
-        sent = await channel.send(poll=asked)
+        poll_question = discord.Poll("Lunch?", duration=datetime.timedelta(hours=2))
+        poll_question.add_answer(text="pizza", emoji="🍕").add_answer(text="pasta")
+        sent = await channel.send(poll=poll_question)
         await hand(local).choose(str(sent.id), "poll", "pizza")
         await hand(local).choose(str(sent.id), "poll", "2")
         await until(lambda: len(votes) == 3)
@@ -281,9 +283,9 @@ def _noting(votes: list[tuple[str, int]], what: str) -> Any:
     return note
 
 
-async def test_people_share_files_and_programs_hear_of_them(local: Running) -> None:
+async def test_people_share_files_and_programs_get_them(local: Running) -> None:
     async with local.program(bot := Recorder()):
-        shown = await hand(local).post_files(
+        posted_message = await hand(local).post_files(
             [
                 FileUpload(name="a.png", data=PNG, alt="a face"),
                 FileUpload(name="b.bin", data=b"\0\1", spoiler=True),
@@ -294,7 +296,7 @@ async def test_people_share_files_and_programs_hear_of_them(local: Running) -> N
         first, second = bot.messages[0].attachments
         read = [await first.read(), await second.read()]
 
-    assert (shown.text, bot.messages[0].content, read) == ("look", "look", [PNG, b"\0\1"])
+    assert (posted_message.text, bot.messages[0].content, read) == ("look", "look", [PNG, b"\0\1"])
     assert (first.description, first.width, second.is_spoiler()) == ("a face", 64, True)
     with pytest.raises(InvalidData):
         await hand(local).post_files([])
@@ -306,9 +308,9 @@ async def test_content_of_others_stays_hidden_without_the_intent(local: Running)
     await post(local, {"poll": poll()})
     await post(local, {"embeds": [{"title": "T"}]})
 
-    _, seen, _ = await local.ask("GET", f"/channels/{local.channel}/messages", app="narrow")
+    _, messages, _ = await local.ask("GET", f"/channels/{local.channel}/messages", app="narrow")
 
-    assert [(m["embeds"], m["components"], "poll" in m) for m in seen] == [([], [], False)] * 2
+    assert [(m["embeds"], m["components"], "poll" in m) for m in messages] == [([], [], False)] * 2
 
 
 async def test_files_go_wrong_on_request(local: Running) -> None:
@@ -325,7 +327,7 @@ async def test_files_go_wrong_on_request(local: Running) -> None:
     assert local.context.files.bytes == 1
 
 
-async def test_plain_text_is_not_looked_at_by_the_checks(
+async def test_plain_text_skips_the_checks_of_rich_content(
     local: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_args: Any, **_more: Any) -> None:
@@ -337,7 +339,7 @@ async def test_plain_text_is_not_looked_at_by_the_checks(
 
     await post(local, {"content": "plain"})
 
-    assert local.said() == ["plain"]
+    assert local.texts() == ["plain"]
 
 
 def test_the_helpers_make_what_the_tests_say() -> None:

@@ -262,10 +262,10 @@ async def test_bots_and_webhooks_are_refused_what_is_published(local: Running) -
             answered.append((path, place, status, answer))
 
     assert answered == expected
-    assert local.said() == []
+    assert local.texts() == []
 
 
-async def test_several_faults_are_told_together(local: Running) -> None:
+async def test_several_errors_are_reported_together(local: Running) -> None:
     body = {"content": "x" * 2001} | embed(title="x" * 257, color=-1)
 
     status, answer, _ = await local.ask("POST", f"/channels/{local.channel}/messages", body)
@@ -282,7 +282,7 @@ async def test_several_faults_are_told_together(local: Running) -> None:
         {"components": []}, {"flags": V2, "components": []}, {"flags": V2}, {"attachments": []},
     ],
 )  # fmt: skip
-async def test_what_shows_nothing_is_an_empty_message(local: Running, body: Json) -> None:
+async def test_a_request_without_content_is_an_empty_message(local: Running, body: Json) -> None:
     _, answer, _ = await local.ask("POST", f"/channels/{local.channel}/messages", body)
 
     assert answer == {"message": "Cannot send an empty message", "code": 50006}
@@ -292,7 +292,7 @@ async def test_edits_hold_to_the_same_and_to_what_the_message_is(local: Running)
     path = f"/channels/{local.channel}/messages"
     _, plain, _ = await local.ask("POST", path, {"content": "plain"})
     _, newer, _ = await local.ask("POST", path, new(text("newer")))
-    _, asked, _ = await local.ask("POST", path, {"poll": poll()})
+    _, poll_message, _ = await local.ask("POST", path, {"poll": poll()})
     legacy = "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2"
 
     def refused(name: str) -> Json:
@@ -307,7 +307,7 @@ async def test_edits_hold_to_the_same_and_to_what_the_message_is(local: Running)
         (newer, {"components": [text()]}, fault("components.0.type", "UNION_TYPE_CHOICES",
                                                 kinds(1))),
         (newer, new(), {"message": "Cannot send an empty message", "code": 50006}),
-        (asked, {"content": "x"}, {"message": "Cannot edit a poll message", "code": 520003}),
+        (poll_message, {"content": "x"}, {"message": "Cannot edit a poll message", "code": 520003}),
     ]  # fmt: skip
     answers = [
         (await local.ask("PATCH", f"{path}/{message['id']}", body))[1] for message, body, _ in cases
@@ -330,7 +330,7 @@ async def test_a_webhook_of_nobody_sends_components_only_on_request(local: Runni
     path = f"/webhooks/{hook.id}/{hook.token}?wait=true"
 
     ignored = await local.ask("POST", path, old(row(button())), app=None)
-    shown = await local.ask("POST", path + "&with_components=true", new(text("hi")), app=None)
+    answer = await local.ask("POST", path + "&with_components=true", new(text("hi")), app=None)
     link = await local.ask(
         "POST", path + "&with_components=1",
         old(row(button(None, style=5, url="https://x.example"))), app=None,
@@ -339,7 +339,7 @@ async def test_a_webhook_of_nobody_sends_components_only_on_request(local: Runni
     empty = await local.ask("POST", path, {"components": [row(button())]}, app=None)
 
     assert (ignored[0], ignored[1]["components"]) == (200, [])
-    assert (shown[0], shown[1]["components"][0]["content"]) == (200, "hi")
+    assert (answer[0], answer[1]["components"][0]["content"]) == (200, "hi")
     assert (link[0], pressed[0], empty[1]["code"]) == (200, 400, 50006)
     assert list(pressed[1]["errors"]) == ["components"]
 

@@ -30,9 +30,9 @@ UNTOLD_BY_SIMCORD = [("edit", "question", "question")]
 Say = Callable[[str], Awaitable[Any]]
 
 
-async def refusal(asked: Awaitable[Any]) -> tuple[int, int]:
+async def refusal(request: Awaitable[Any]) -> tuple[int, int]:
     try:
-        await asked
+        await request
     except discord.HTTPException as error:
         return error.status, error.code
     return 200, 0
@@ -40,7 +40,7 @@ async def refusal(asked: Awaitable[Any]) -> tuple[int, int]:
 
 async def program(client: Recorder, channel: discord.TextChannel, say: Say) -> dict[str, Any]:
     """What a plain program sees of posts, replies, threads, webhooks and refusals."""
-    seen: dict[str, Any] = {}
+    observed: dict[str, Any] = {}
     await say("question")
     await until(lambda: client.messages)
     question = client.messages[0]
@@ -48,31 +48,31 @@ async def program(client: Recorder, channel: discord.TextChannel, say: Say) -> d
     reply = await question.reply("answer")
     quiet = await question.reply("psst", allowed_mentions=discord.AllowedMentions.none())
     edited = await own.edit(content="changed")
-    seen["posts"] = [
+    observed["posts"] = [
         (m.content, m.type.name, [u.name for u in m.mentions], m.edited_at is not None)
         for m in (own, reply, quiet, edited)
     ]
-    seen["reply"] = (reply.reference.message_id == question.id) if reply.reference else None
+    observed["reply"] = (reply.reference.message_id == question.id) if reply.reference else None
 
     webhook = await channel.create_webhook(name="relay")
     posted = await webhook.send("hi", username="Zoë", wait=True)
     mended = await webhook.edit_message(posted.id, content="hello")
-    seen["webhook"] = (
+    observed["webhook"] = (
         posted.author.name, posted.author.bot, posted.webhook_id == webhook.id, mended.content,
         mended.author.name, len(await channel.webhooks()),
     )  # fmt: skip
 
-    seen["history"] = [m.content async for m in channel.history(oldest_first=True)]
+    observed["history"] = [m.content async for m in channel.history(oldest_first=True)]
 
     thread = await question.create_thread(name="Talk")
     inside = await thread.send("inside")
     through = await webhook.send("through", thread=thread, wait=True)
-    seen["thread"] = (
+    observed["thread"] = (
         thread.id == question.id, thread.type.name, inside.channel.id == thread.id,
         through.channel.id == thread.id,
     )  # fmt: skip
 
-    seen["refused"] = {
+    observed["refused"] = {
         "empty post": await refusal(channel.send("   ")),
         "long post": await refusal(channel.send("x" * 2001)),
         "long edit": await refusal(own.edit(content="x" * 2001)),
@@ -87,16 +87,16 @@ async def program(client: Recorder, channel: discord.TextChannel, say: Say) -> d
         "unknown webhook message": await refusal(webhook.fetch_message(1)),
     }
     await own.delete()
-    seen["refused"]["deleted message"] = await refusal(own.edit(content="x"))
+    observed["refused"]["deleted message"] = await refusal(own.edit(content="x"))
     await webhook.delete()
-    seen["refused"]["deleted webhook"] = await refusal(webhook.send("x", wait=True))
+    observed["refused"]["deleted webhook"] = await refusal(webhook.send("x", wait=True))
     await until(lambda: any(event[0] == "delete" for event in client.events))
-    seen["events"] = [
+    observed["events"] = [
         event
         for event in client.events
         if event[0] in ("edit", "delete", "thread") and event not in UNTOLD_BY_SIMCORD
     ]
-    return seen
+    return observed
 
 
 async def _edit_of_another(client: discord.Client, message: discord.Message) -> None:
@@ -132,26 +132,28 @@ async def test_a_program_sees_the_same_on_both(local: Running) -> None:
 
 async def marking(client: Recorder, channel: discord.TextChannel, say: Say) -> dict[str, Any]:
     """What a plain program sees of its reactions and pins."""
-    seen: dict[str, Any] = {}
+    observed: dict[str, Any] = {}
     await say("vote")
     await until(lambda: client.messages)
     message = client.messages[0]
     for emoji in ("👍", "👍", "❤️"):
         await message.add_reaction(emoji)
-    told = (await channel.fetch_message(message.id)).reactions
-    seen["reactions"] = [(str(one.emoji), one.count, one.me) for one in told]
+    reactions = (await channel.fetch_message(message.id)).reactions
+    observed["reactions"] = [
+        (str(reaction.emoji), reaction.count, reaction.me) for reaction in reactions
+    ]
     await message.remove_reaction("👍", channel.guild.me)
-    told = (await channel.fetch_message(message.id)).reactions
-    seen["taken back"] = [str(one.emoji) for one in told]
+    reactions = (await channel.fetch_message(message.id)).reactions
+    observed["taken back"] = [str(reaction.emoji) for reaction in reactions]
     await message.pin()
-    seen["pinned"] = (await channel.fetch_message(message.id)).pinned
+    observed["pinned"] = (await channel.fetch_message(message.id)).pinned
     await message.unpin()
-    seen["unpinned"] = (await channel.fetch_message(message.id)).pinned
-    seen["refused"] = {
+    observed["unpinned"] = (await channel.fetch_message(message.id)).pinned
+    observed["refused"] = {
         "no such message": await refusal(channel.get_partial_message(1).add_reaction("👍")),
         "no such pin": await refusal(channel.get_partial_message(1).pin()),
     }
-    return seen
+    return observed
 
 
 async def test_reactions_and_pins_are_the_same_on_both(local: Running) -> None:

@@ -68,34 +68,37 @@ def kinds(message: Message) -> list[str]:
 
 
 def raw_data(office: Office, at: int) -> dict[str, Any]:
-    data: Any = office.heard[at].data
+    data: Any = office.interactions[at].data
     return {"values": data.get("values"), "custom_id": data["custom_id"]}
 
 
 async def program(office: Office, channel: discord.TextChannel, person: Person) -> dict[str, Any]:
-    seen: dict[str, Any] = {}
+    observed: dict[str, Any] = {}
     card = await channel.send(embed=embed(), view=buttons("say", "whisper", "update", "ask"))
-    shown = card.embeds[0].to_dict()
-    seen["card"] = (
+    embed_json = card.embeds[0].to_dict()
+    observed["card"] = (
         kinds(card), [getattr(c, "custom_id", "") for c in _children(card)],
-        {name: shown.get(name) for name in ("title", "description", "color", "type", "fields")},
-        shown.get("footer", {}).get("text"), shown.get("author", {}).get("name"),
+        {
+            name: embed_json.get(name)
+            for name in ("title", "description", "color", "type", "fields")
+        },
+        embed_json.get("footer", {}).get("text"), embed_json.get("author", {}).get("name"),
     )  # fmt: skip
 
     await person.click(card, "say")
     await person.click(card, "whisper")
-    original = await office.heard[1].original_response()
+    original = await office.interactions[1].original_response()
     opened = await person.click(card, "ask")
     await person.submit(opened, {"name": "Zoë", "colour": ["b"]})
     await person.click(card, "update")
     chosen = await channel.send("choose", view=menu())
     await person.choose(chosen, "menu", ["a", "c"])
     changed = await channel.fetch_message(card.id)
-    seen["changed"] = (changed.content, kinds(changed), len(changed.embeds))
-    seen["whisper"] = (original.content, original.flags.ephemeral)
-    seen["heard"] = [raw_data(office, at) for at in range(len(office.heard))]
-    form: Any = office.heard[3].data
-    seen["form"] = [
+    observed["changed"] = (changed.content, kinds(changed), len(changed.embeds))
+    observed["whisper"] = (original.content, original.flags.ephemeral)
+    observed["interactions"] = [raw_data(office, at) for at in range(len(office.interactions))]
+    form: Any = office.interactions[3].data
+    observed["form"] = [
         (c["type"], c["component"]["custom_id"], c["component"].get("value"),
          c["component"].get("values"))
         for c in form["components"]
@@ -103,19 +106,19 @@ async def program(office: Office, channel: discord.TextChannel, person: Person) 
 
     file = discord.File(io.BytesIO(avatar_png("a")), "SPOILER_a.png", description="a picture")
     posted = await channel.send("files", files=[file, discord.File(io.BytesIO(b"notes"), "n.txt")])
-    seen["files"] = [
+    observed["files"] = [
         (a.filename, a.size, a.is_spoiler(), a.description, (a.content_type or "").split(";")[0])
         for a in posted.attachments
     ]
-    seen["bytes"] = await posted.attachments[1].read()
+    observed["bytes"] = await posted.attachments[1].read()
     fewer = await posted.edit(attachments=[posted.attachments[1]])
-    seen["fewer"] = [a.filename for a in fewer.attachments]
+    observed["fewer"] = [a.filename for a in fewer.attachments]
     tall = await channel.send(view=layout())
-    seen["v2"] = (kinds(tall), tall.flags.components_v2, tall.content)
+    observed["v2"] = (kinds(tall), tall.flags.components_v2, tall.content)
 
-    seen["refused"] = {
+    observed["refused"] = {
         "answer twice": await refusal(
-            discord.InteractionResponse(office.heard[0]).send_message("again")
+            discord.InteractionResponse(office.interactions[0]).send_message("again")
         ),
         "long embed": await refusal(channel.send(embed=discord.Embed(description="x" * 4097))),
         "six thousand": await refusal(
@@ -129,8 +132,8 @@ async def program(office: Office, channel: discord.TextChannel, person: Person) 
             channel.send(file=discord.File(io.BytesIO(bytes(11 << 20)), "x"))
         ),
     }
-    seen["history"] = [m.content async for m in channel.history(oldest_first=True) if m.content]
-    return seen
+    observed["history"] = [m.content async for m in channel.history(oldest_first=True) if m.content]
+    return observed
 
 
 def _children(message: Message) -> list[Any]:
@@ -146,7 +149,7 @@ async def on_simcord() -> dict[str, Any]:
         person = Person(
             lambda message, name: bob.click(message, custom_id=name),
             lambda message, name, values: bob.select(message, values, custom_id=name),
-            lambda shown, values: bob.submit_modal(shown, values),
+            lambda modal, values: bob.submit_modal(modal, values),
         )
         return await program(office, text_channel(office, str(handle.id)), person)
 
@@ -165,7 +168,7 @@ def ours(bob: LocalUser) -> Person:
 async def test_a_program_of_cards_sees_the_same_on_both(local: Running) -> None:
     async with local.program(office := Office()):
         channel = text_channel(office, local.channel)
-        here = await program(office, channel, ours(hand(local)))
-    there = await on_simcord()
+        on_our_side = await program(office, channel, ours(hand(local)))
+    on_simcord_side = await on_simcord()
 
-    assert here == there | {"refused": there["refused"] | KNOWN_BETTER}
+    assert on_our_side == on_simcord_side | {"refused": on_simcord_side["refused"] | KNOWN_BETTER}
