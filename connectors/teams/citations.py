@@ -65,7 +65,7 @@ def with_citations(body: Body, sources: Sequence[Source]) -> tuple[Body, tuple[L
     cited = set(map(int, _MARK.findall(text))) if isinstance(text, str) else set[int]()
     if not isinstance(text, str) or not cited:
         return body, ()
-    known = [one for one in sources if one.number in cited][:CITATIONS]
+    known = [source for source in sources if source.number in cited][:CITATIONS]
     entities = body.get("entities")
     several = entities if isinstance(entities, list) else []
     claims: list[JsonValue] = [_claim(one) for one in known]

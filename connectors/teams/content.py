@@ -26,7 +26,7 @@ def message_content(json: Json, document: Document, tenant: str) -> Content:
     said = (TextPart(text=text, format="markdown"),) if document else ()
     if not objects(json, "attachments") and not _suggests(json):
         return Content(said or (_nothing(),), BridgeMetadata())
-    attached = [one for one in _payloads(json) if one.schema_id not in _SAID]
+    attached = [payload for payload in _payloads(json) if payload.schema_id not in _SAID]
     if not attached:
         return Content(said or (_nothing(),), BridgeMetadata())
     opening = Payload(TEXT, text, "/text")

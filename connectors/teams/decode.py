@@ -241,8 +241,9 @@ def _plain_document(text: str, mentions: _Mentions) -> Document:
             inlines += [Break()] if inlines else []
             inlines += _plain_line(line, mentions)
         if any(
-            (isinstance(one, Text) and one.value.strip()) or not isinstance(one, (Text, Break))
-            for one in inlines
+            (isinstance(inline, Text) and inline.value.strip())
+            or not isinstance(inline, (Text, Break))
+            for inline in inlines
         ):
             blocks.append(Paragraph(tuple(inlines)))
     return tuple(blocks)

@@ -26,7 +26,7 @@ def with_mentions(body: Body, known: Counterparts) -> Body:
     if isinstance(text := body.get("text"), str) and (entities := _entities(text, people)):
         body = {**body, "entities": entities}
     if isinstance(attachments := body.get("attachments"), list):
-        body = {**body, "attachments": [_in_card(one, people) for one in attachments]}
+        body = {**body, "attachments": [_in_card(attachment, people) for attachment in attachments]}
     return body
 
 

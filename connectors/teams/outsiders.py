@@ -45,7 +45,7 @@ async def _is_shared(reference: Reference, sender: Sender) -> bool:
     except (NotFound, Refused):
         return False
     channels = objects(object_of({"listed": listed}, "listed"), "conversations")
-    kinds = {string(one, "id"): string(one, "type") for one in channels}
+    kinds = {string(channel, "id"): string(channel, "type") for channel in channels}
     return kinds.get(reference.conversation) == "shared"
 
 

@@ -174,7 +174,11 @@ def _final(call: Call, stream: str) -> Call:
 def _edit(call: Call) -> Call:
     """The last step as the edit that it was made of."""
     entities = call.body.get("entities")
-    others = [one for one in entities if not _is_told(one)] if isinstance(entities, list) else []
+    others = (
+        [entity for entity in entities if not _is_told(entity)]
+        if isinstance(entities, list)
+        else []
+    )
     body = {name: value for name, value in call.body.items() if name != "entities"}
     more: dict[str, JsonValue] = {"entities": [*others]} if others else {}
     return call.model_copy(update={"method": "PUT", "body": {**body, **more, "id": call.native_id}})
@@ -189,7 +193,7 @@ def _doing(steps: Sequence[PlanStep]) -> str:
 def _informs(call: Call) -> bool:
     entities = call.body.get("entities")
     return isinstance(entities, list) and any(
-        isinstance(one, dict) and one.get("streamType") == INFORMATIVE for one in entities
+        isinstance(entity, dict) and entity.get("streamType") == INFORMATIVE for entity in entities
     )
 
 
@@ -203,5 +207,5 @@ def _is_final(call: Call) -> bool:
 
 def _on_stream(call: Call, body: dict[str, JsonValue]) -> Call:
     key = RateLimitKey(rule=STREAM, of=call.channel.key)
-    others = [one for one in call.budgets if one.rule != STREAM]
+    others = [budget for budget in call.budgets if budget.rule != STREAM]
     return call.model_copy(update={"method": METHOD, "body": body, "budgets": (*others, key)})

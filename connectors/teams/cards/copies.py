@@ -126,7 +126,7 @@ def _entities(value: Json) -> list[Json]:
 def _without_mentions(entities: JsonValue) -> JsonValue:
     if not isinstance(entities, list):
         return entities
-    others = [one for one in entities if not _is_mention(one)]
+    others = [entity for entity in entities if not _is_mention(entity)]
     return others if len(others) < len(entities) else entities
 
 

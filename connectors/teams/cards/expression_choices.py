@@ -33,11 +33,11 @@ def _if(scope: Scope, arguments: tuple[Expression, ...]) -> JsonValue:
 
 
 def _and(scope: Scope, arguments: tuple[Expression, ...]) -> JsonValue:
-    return all(is_true(_tried(one, scope)) for one in arguments)
+    return all(is_true(_tried(argument, scope)) for argument in arguments)
 
 
 def _or(scope: Scope, arguments: tuple[Expression, ...]) -> JsonValue:
-    return any(is_true(_tried(one, scope)) for one in arguments)
+    return any(is_true(_tried(argument, scope)) for argument in arguments)
 
 
 def _not(scope: Scope, arguments: tuple[Expression, ...]) -> JsonValue:
@@ -49,8 +49,8 @@ def _exists(scope: Scope, arguments: tuple[Expression, ...]) -> JsonValue:
 
 
 def _coalesce(scope: Scope, arguments: tuple[Expression, ...]) -> JsonValue:
-    values = (_tried(one, scope) for one in arguments)
-    return next((one for one in values if one is not None), None)
+    values = (_tried(argument, scope) for argument in arguments)
+    return next((value for value in values if value is not None), None)
 
 
 def _tried(expression: Expression, scope: Scope) -> JsonValue:

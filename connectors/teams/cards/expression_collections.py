@@ -88,11 +88,11 @@ def _unique(several: Sequence[JsonValue]) -> list[JsonValue]:
 
 
 def _union(values: Sequence[JsonValue]) -> JsonValue:
-    return _unique([item for one in values for item in list_in(one)])
+    return _unique([item for value in values for item in list_in(value)])
 
 
 def _intersection(values: Sequence[JsonValue]) -> JsonValue:
-    first, *others = (list_in(one) for one in values)
+    first, *others = (list_in(value) for value in values)
     written_others = [set(map(as_json, one)) for one in others]
     kept = [one for one in first if all(as_json(one) in other for other in written_others)]
     return _unique(kept)
@@ -134,8 +134,8 @@ def _remove_property(values: Sequence[JsonValue]) -> JsonValue:
 
 def _merge(values: Sequence[JsonValue]) -> JsonValue:
     merged: dict[str, JsonValue] = {}
-    for one in values:
-        merged |= object_in(one)
+    for value in values:
+        merged |= object_in(value)
     return merged
 
 

@@ -48,7 +48,7 @@ _EXACT = 2**53
 
 def _add(values: Sequence[JsonValue]) -> JsonValue:
     """Numbers are added, anything with text is put together."""
-    if any(isinstance(one, str) or one is None for one in values):
+    if any(isinstance(value, str) or value is None for value in values):
         return "".join(map(written, values))
     return finite(sum(map(number_in, values)))
 
@@ -71,8 +71,8 @@ def _folded(fold: Callable[[Number, Number], Number]) -> Callable[[Sequence[Json
 def _numbers(values: Sequence[JsonValue]) -> list[Number]:
     """Those of a list, or the arguments themselves."""
     flat: list[Number] = []
-    for one in values:
-        flat += map(number_in, one) if isinstance(one, list) else [number_in(one)]
+    for value in values:
+        flat += map(number_in, value) if isinstance(value, list) else [number_in(value)]
     return flat
 
 

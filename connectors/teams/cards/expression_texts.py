@@ -21,8 +21,8 @@ from connectors.teams.cards.expressions import (
 
 
 def _concat(values: Sequence[JsonValue]) -> JsonValue:
-    if values and all(isinstance(one, list) for one in values):
-        return [item for one in values for item in list_in(one)]
+    if values and all(isinstance(value, list) for value in values):
+        return [item for value in values for item in list_in(value)]
     return "".join(map(written, values))
 
 

@@ -151,7 +151,7 @@ def _within(expression: Expression) -> tuple[Expression, ...]:
         case Call(_, arguments):
             return arguments
         case Interpolated(parts):
-            return tuple(one for one in parts if not isinstance(one, str))
+            return tuple(part for part in parts if not isinstance(part, str))
         case Lambda(_, body):
             return (body,)
         case _:
@@ -395,7 +395,9 @@ def evaluate(expression: Expression, scope: Scope) -> JsonValue:
         case Call(function, arguments):
             return _called(function, arguments, scope)
         case Interpolated(parts):
-            told = (one if isinstance(one, str) else written(evaluate(one, scope)) for one in parts)
+            told = (
+                part if isinstance(part, str) else written(evaluate(part, scope)) for part in parts
+            )
             return charged("".join(told), scope)
         case Lambda():
             raise Unresolved
@@ -406,7 +408,7 @@ def _called(function: str, arguments: tuple[Expression, ...], scope: Scope) -> J
         return special(scope, arguments)
     if (plain := scope.functions.get(function)) is None:
         raise Unresolved
-    values = [evaluate(one, scope) for one in arguments]
+    values = [evaluate(argument, scope) for argument in arguments]
     try:
         return charged(plain(scope, values), scope)
     except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, RecursionError):

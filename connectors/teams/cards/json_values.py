@@ -85,7 +85,7 @@ def items(value: Json, key: str) -> list[JsonValue]:
 
 def objects(value: Json, key: str) -> list[Json]:
     """The objects of a list; other items are left out."""
-    return [one for one in items(value, key) if isinstance(one, dict)]
+    return [item for item in items(value, key) if isinstance(item, dict)]
 
 
 def object_at(value: Json, *path: str) -> Json:

@@ -58,7 +58,7 @@ def joined_rows(nodes: list[Node]) -> list[Node]:
     for is_row, group in groupby(nodes, lambda node: isinstance(node, Actions)):
         several = list(group)
         if is_row and len(several) > 1:
-            inner = tuple(one for row in several if isinstance(row, Actions) for one in row.items)
+            inner = tuple(item for row in several if isinstance(row, Actions) for item in row.items)
             found.append(Actions(inner, at=several[0].at))
         else:
             found += several
@@ -187,7 +187,8 @@ def _secondary(node: Node) -> Node:
     return replace(
         node,
         items=tuple(
-            replace(one, secondary=True) if isinstance(one, Button) else one for one in node.items
+            replace(item, secondary=True) if isinstance(item, Button) else item
+            for item in node.items
         ),
     )
 
@@ -240,7 +241,7 @@ def _linked(node: Node, url: str, title: str) -> Node | None:
                 return None
             return replace(node, link=url, asset=replace(asset, alt=asset.alt or title))
         case Prose((Paragraph(children) | Heading(_, children) as block,)):
-            if not all(isinstance(one, Text | Strong | Emphasis) for one in children):
+            if not all(isinstance(child, Text | Strong | Emphasis) for child in children):
                 return None
             if title and not _says((node,), title):
                 return None
@@ -264,7 +265,7 @@ def _linked(node: Node, url: str, title: str) -> Node | None:
 
 def _says(nodes: Nodes, title: str) -> bool:
     """Whether one of these texts says all that the title does."""
-    texts = (blocks_as_line(one.text) for one in nodes if isinstance(one, Prose))
+    texts = (blocks_as_line(node.text) for node in nodes if isinstance(node, Prose))
     return any(_spaced(title) in _spaced(plain_inlines(text)) for text in texts)
 
 

@@ -143,7 +143,7 @@ class _Message:
             if isinstance(one, dict)
         ]
         self._shown: set[int] = set()
-        pictures = [one for one in self._attachments if _is_picture(one[1])]
+        pictures = [attachment for attachment in self._attachments if _is_picture(attachment[1])]
         self._pictures = iter(pictures)
         self._named: dict[str, Iterator[tuple[int, Json]]] = {
             string(one, "id"): iter([(index, one)]) for index, one in reversed(self._attachments)
@@ -291,7 +291,7 @@ def _quote(html: str, at: str) -> Payload:
     """The message that is answered, told as Microsoft Graph tells it."""
     element = next(parse_html(html).elements(), Element(""))
     author = next((one for one in element.elements() if one.tag == "strong"), Element(""))
-    rest = [one for one in element.children if one is not author]
+    rest = [child for child in element.children if child is not author]
     preview = " ".join(one if isinstance(one, str) else one.text() for one in rest)
     data: Json = {
         "messageId": element.attributes.get("itemid", ""),

@@ -273,7 +273,7 @@ def _sound(card: Json, at: str) -> list[Node]:
 
 def _animation(card: Json, at: str) -> list[Node]:
     """Often a moving picture rather than a film."""
-    moving = [one for one in _sources(card) if _is_gif(one)]
+    moving = [source for source in _sources(card) if _is_gif(source)]
     if not moving:
         return _played(card, at, "video")
     alt = string(object_at(card, "image"), "alt")
@@ -310,7 +310,7 @@ def _seconds(duration: str) -> float | None:
     found = _DURATION.fullmatch(duration)
     if found is None or not any(found.groups()):
         return None
-    days, hours, minutes, seconds = (float(one or 0) for one in found.groups())
+    days, hours, minutes, seconds = (float(group or 0) for group in found.groups())
     return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
 
 

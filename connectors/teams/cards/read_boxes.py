@@ -76,7 +76,7 @@ def _column_set(reading: Reading, item: Json, at: str, depth: int) -> list[Node]
     columns: list[Column] = []
     for index, one in enumerate(raw):
         columns += _column(reading, one, f"{at}/columns/{index}", depth)
-    columns = [one for one in columns if one.nodes]
+    columns = [column for column in columns if column.nodes]
     nodes: list[Node] = []
     if columns:
         section = _section(columns, raw, at) if len(columns) == len(raw) == 2 else None
@@ -117,7 +117,7 @@ def _width(value: JsonValue) -> Width:
 def _section(columns: list[Column], raw: list[JsonValue], at: str) -> Section | None:
     """Text, and beside it one small picture or one button."""
     first, second = columns
-    if any(one.style != "default" for one in columns):
+    if any(column.style != "default" for column in columns):
         return None
     if _is_text(first.nodes) and (small := _small(second, first, raw[1])) is not None:
         return Section(first.nodes, small, at=at)
@@ -127,7 +127,7 @@ def _section(columns: list[Column], raw: list[JsonValue], at: str) -> Section | 
 
 
 def _is_text(nodes: Nodes) -> bool:
-    return all(isinstance(one, Prose | Fields | Context) for one in nodes)
+    return all(isinstance(node, Prose | Fields | Context) for node in nodes)
 
 
 def _small(column: Column, other: Column, raw: JsonValue) -> Image | Button | None:
@@ -203,7 +203,7 @@ def _table_row(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
 
 def _carousel(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
     pages = _pages(reading, item, at, depth)
-    cards = tuple(one for one in pages if isinstance(one, Container))
+    cards = tuple(page for page in pages if isinstance(page, Container))
     if len(cards) != len(pages):
         return pages
     return [Carousel(cards, at=at)] if cards else []
@@ -225,8 +225,8 @@ def _accordion_page(reading: Reading, item: Json, at: str, depth: int) -> list[N
 def _tab_set(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
     """Only the first tab is open."""
     pages = _pages(reading, item, at, depth)
-    chosen = next((one for one in pages if isinstance(one, Container)), None)
-    return [replace(one, collapsed=False) if one is chosen else one for one in pages]
+    chosen = next((page for page in pages if isinstance(page, Container)), None)
+    return [replace(page, collapsed=False) if page is chosen else page for page in pages]
 
 
 def _tab_page(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:

@@ -142,7 +142,7 @@ def _fixed_width(block: Block) -> Block:
     match block:
         case Paragraph((Text(value),)):
             return Paragraph((Code(value),))
-        case Paragraph(children) if all(isinstance(one, Text | Break) for one in children):
+        case Paragraph(children) if all(isinstance(child, Text | Break) for child in children):
             return CodeBlock(plain_inlines(children))
         case _:
             return block
@@ -177,7 +177,7 @@ def _rich_text(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
 
 def _shared(runs: list[Json], key: str) -> str:
     """What all runs have in common."""
-    found = {choice_of(one, key) for one in runs}
+    found = {choice_of(run, key) for run in runs}
     return found.pop() if len(found) == 1 else ""
 
 
@@ -322,7 +322,7 @@ def _titled(reading: Reading, item: Json, button: Button, title: Line) -> Button
     if title and title != button.label:
         action = object_at(item, "selectAction")
         hints = (reading.said(action, "title"), reading.said(action, "tooltip"))
-        button = replace(button, label=title, hint=" ".join(one for one in hints if one))
+        button = replace(button, label=title, hint=" ".join(hint for hint in hints if hint))
     icon = string(object_at(item, "icon"), "name")
     return replace(button, icon=Asset(name=f"icon:{icon}")) if icon and not button.icon else button
 

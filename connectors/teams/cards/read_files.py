@@ -172,7 +172,7 @@ def read_disclosure(entity: Json, at: str) -> list[Node]:
         appearance = object_at(one, "appearance")
         lines.append(source_line(appearance, whole(one, "position") or number))
         nodes += _sensitivity(object_at(appearance, "usageInfo"), f"{at}/citation")
-    said = tuple(Paragraph(one) for one in lines)
+    said = tuple(Paragraph(line) for line in lines)
     return [*nodes, *([Prose(said, subtle=True, at=f"{at}/citation")] if said else [])]
 
 
@@ -191,7 +191,7 @@ def source_line(appearance: Json, number: int) -> Line:
     line += [Link(url, name or (Text(url),))] if url else name
     if about := plain_line(string(appearance, "abstract")):
         line += [Text(": "), *about]
-    words = ", ".join(one for one in items(appearance, "keywords") if isinstance(one, str))
+    words = ", ".join(item for item in items(appearance, "keywords") if isinstance(item, str))
     return merge_texts((*line, *((Text(f" ({words})"),) if words else ())))
 
 

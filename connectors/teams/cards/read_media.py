@@ -175,7 +175,7 @@ def _event(reading: Reading, event: Json, at: str) -> list[Node]:
     times = " – ".join(
         one for one in (reading.said(event, "start"), reading.said(event, "end")) if one
     )
-    places = ", ".join(one for one in items(event, "locations") if isinstance(one, str))
+    places = ", ".join(item for item in items(event, "locations") if isinstance(item, str))
     people = ", ".join(
         one
         for person in (object_at(event, "organizer"), *objects(event, "attendees"))

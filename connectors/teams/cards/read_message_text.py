@@ -203,7 +203,7 @@ class _Kept:
             case Quote(blocks):
                 return Quote(self.put_back(blocks))
             case List(items):
-                told = (replace(one, blocks=self.put_back(one.blocks)) for one in items)
+                told = (replace(item, blocks=self.put_back(item.blocks)) for item in items)
                 return replace(block, items=tuple(told))
             case Table(header, rows):
                 lines = [tuple(map(self._run, row)) for row in (header, *rows)]
@@ -214,7 +214,7 @@ class _Kept:
                 return block
 
     def _run(self, nodes: Iterable[Inline]) -> tuple[Inline, ...]:
-        return merge_texts(one for node in nodes for one in self._inline(node))
+        return merge_texts(inline for node in nodes for inline in self._inline(node))
 
     def _inline(self, node: Inline) -> Iterable[Inline]:
         """Styles lie at most once within one another: the Markdown reader sees to that."""
@@ -233,7 +233,7 @@ class _Kept:
 
     def _link(self, node: Link) -> Inline:
         url = safe_url(self._source(unescape(node.url))) if "\ue000" in node.url else node.url
-        label = tuple(Text(plain_inlines((one,))) for one in self._run(node.children))
+        label = tuple(Text(plain_inlines((inline,))) for inline in self._run(node.children))
         children = label if self.found else node.children
         return Link(url or "", merge_texts(children)) if url else Text(plain_inlines(children))
 

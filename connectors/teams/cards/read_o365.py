@@ -86,9 +86,9 @@ def _section(section: Json, at: str, *, first: bool) -> list[Node]:
     nodes += _text(section, "text", at)
     nodes += _facts(section, at)
     pictures = [
-        one
+        image
         for index, picture in enumerate(items(section, "images"))
-        for one in _picture(picture, f"{at}/images/{index}")
+        for image in _picture(picture, f"{at}/images/{index}")
     ]
     nodes += [Gallery(tuple(pictures), at=f"{at}/images")] if len(pictures) > 1 else pictures
     return nodes + _actions(section, at)
@@ -142,7 +142,9 @@ def _text(holder: Json, key: str, at: str) -> list[Node]:
 
 def _document(text: str, holder: Json, at: str) -> Document:
     nodes = _text({"markdown": holder.get("markdown"), "text": text}, "text", at)
-    shown = (degrade.image_as_prose(one, "") if isinstance(one, Image) else one for one in nodes)
+    shown = (
+        degrade.image_as_prose(node, "") if isinstance(node, Image) else node for node in nodes
+    )
     return tuple(block for one in shown if isinstance(one, Prose) for block in one.text)
 
 
@@ -207,7 +209,7 @@ def _target(action: Json) -> str:
     urls += [
         one for one in (target if isinstance(target, list) else [target]) if isinstance(one, str)
     ]
-    return next((safe for one in urls if (safe := safe_url(one))), next(filter(None, urls), ""))
+    return next((safe for url in urls if (safe := safe_url(url))), next(filter(None, urls), ""))
 
 
 def _told(action: Json) -> JsonValue:

@@ -376,8 +376,8 @@ def _surveyed(card: Json) -> tuple[bool, frozenset[str]]:
 def targets_of(action: Json) -> tuple[str, ...]:
     """The ids in a list of target elements, each an id or an object with one."""
     named = [
-        string(one, "elementId") if isinstance(one, dict) else one
-        for one in items(action, "targetElements")
+        string(item, "elementId") if isinstance(item, dict) else item
+        for item in items(action, "targetElements")
     ]
     return tuple(one for one in named if isinstance(one, str) and one)
 

@@ -157,7 +157,7 @@ def _activity_faults(body: Json) -> Iterator[str]:
         yield f"has {len(attachments)} attachments"
     if attachments and len(orjson.dumps(body).decode().encode("utf-16-le")) > LARGEST:
         yield "is too large"
-    if any(one["contentType"] != CARD for one in attachments):
+    if any(attachment["contentType"] != CARD for attachment in attachments):
         yield "has an attachment that is no card"
 
 

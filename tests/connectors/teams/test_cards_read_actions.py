@@ -35,7 +35,7 @@ def test_actions_of_a_card_are_one_row() -> None:
     )
     assert row.at == "/actions"
     assert isinstance(row, Actions)
-    assert [one.at for one in row.items] == ["/actions/0", "/actions/1"]
+    assert [item.at for item in row.items] == ["/actions/0", "/actions/1"]
 
 
 def test_a_press_sends_the_inputs_of_a_card_that_has_some() -> None:

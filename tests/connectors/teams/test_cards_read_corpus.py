@@ -65,7 +65,7 @@ TARGET = re.compile(r"\]\([^)\s]*\)")
 
 def files(*folders: str) -> list[Path]:
     root = Path(CORPUS or ".")
-    return sorted(path for one in folders for path in (root / one).glob("*.json"))
+    return sorted(path for folder in folders for path in (root / folder).glob("*.json"))
 
 
 def parsed(path: Path) -> Any:
@@ -89,7 +89,7 @@ def messages(value: Any) -> Iterator[Any]:
 
 FOLDERS = ("activities", "cards", "connector", "entities", "graph", "invoke_responses")
 ADAPTIVE = files("adaptive") if CORPUS else []
-TEAMS = files(*(f"teams/{one}" for one in FOLDERS)) if CORPUS else []
+TEAMS = files(*(f"teams/{folder}" for folder in FOLDERS)) if CORPUS else []
 
 
 # --- what is seen ---------------------------------------------------------------------------
@@ -135,10 +135,10 @@ def _strings(value: object) -> Iterator[str]:
     elif isinstance(value, Emoji | Mention):
         yield value.name
     elif is_dataclass(value):
-        for one in fields(value):
+        for field in fields(value):
             hidden = ("at", "type", "payload") if isinstance(value, Native) else ("at", "type")
-            if one.name not in hidden:
-                yield from _strings(getattr(value, one.name))
+            if field.name not in hidden:
+                yield from _strings(getattr(value, field.name))
 
 
 def pieces(text: str) -> Iterator[str]:
@@ -179,13 +179,17 @@ def test_every_message_is_read(path: Path) -> None:
         text = native.get("text") if native.get("type") == "message" else None
         if isinstance(text, str):
             words = said(card)
-            assert [one for one in pieces(text) if f" {one} " not in words] == []
+            assert [piece for piece in pieces(text) if f" {piece} " not in words] == []
 
 
 @pytest.mark.parametrize("path", [*ADAPTIVE, *TEAMS], ids=lambda path: path.name)
 def test_payloads_stand_where_they_say_and_go_home_as_they_came(path: Path) -> None:
     for native in messages(parsed(path)):
-        rich = [one for one in payloads(native) if one.schema_id and one.schema_id != QUOTED]
+        rich = [
+            payload
+            for payload in payloads(native)
+            if payload.schema_id and payload.schema_id != QUOTED
+        ]
 
         assert [at_place(native, one.at) for one in rich] == [one.data for one in rich]
         rest = without_payloads(native, [one.at for one in rich])
@@ -203,8 +207,8 @@ def test_nodes_and_actions_stand_at_places_of_the_card(path: Path) -> None:
     card = read_payload(payload, "T")
 
     places = [one.at for one in walk(card.nodes)]
-    assert [one for one in places if at_place(native, one) is None] == []
-    actions = [one.at for one in actions_of(card)]
+    assert [place for place in places if at_place(native, place) is None] == []
+    actions = [action.at for action in actions_of(card)]
     assert len(actions) == len(set(actions))
     assert all(at_place(native, one) is not None for one in unexpanded(payload))
     assert all(at_place(native, one.path) is not None for one in left_out(payload))

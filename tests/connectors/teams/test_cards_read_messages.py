@@ -116,10 +116,10 @@ def test_a_payload_of_another_platform_is_refused() -> None:
 
 def test_nodes_stand_where_they_stood_in_the_message() -> None:
     (_, read_card) = (
-        read_payload(one) for one in payloads(activity("a", attachments=[attached(HELLO)]))
+        read_payload(payload) for payload in payloads(activity("a", attachments=[attached(HELLO)]))
     )
 
-    assert [one.at for one in read_card.nodes] == ["/attachments/0/content/body/0"]
+    assert [node.at for node in read_card.nodes] == ["/attachments/0/content/body/0"]
 
 
 # --- text -----------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ def test_html_that_says_the_same_gives_the_text_its_formatting() -> None:
         attachments=[html(f"<div>{mention}&nbsp;<strong>big</strong></div>")],
     )
 
-    assert [one.at for one in payloads(native)] == ["/attachments/0/content"]
+    assert [payload.at for payload in payloads(native)] == ["/attachments/0/content"]
     assert read(native) == said_by(ANN, Text(" "), Strong(line("big")))
 
 
@@ -246,7 +246,7 @@ def test_a_reply_tells_what_it_answers() -> None:
     )
     native = activity("Yes", attachments=[html(f"{quote}<p>Yes</p>")])
 
-    assert [one.schema_id for one in payloads(native)] == ["messageReference", ""]
+    assert [payload.schema_id for payload in payloads(native)] == ["messageReference", ""]
     assert read(native) == (
         Container((said("Coming?"),), form="panel", author=Credit(line("Ann"))),
         said("Yes"),

@@ -133,9 +133,9 @@ WHOLE: Json = card(
 def places(value: JsonValue, way: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
     found = [way] if way else []
     if isinstance(value, dict):
-        return found + [one for key, item in value.items() for one in places(item, (*way, key))]
+        return found + [place for key, item in value.items() for place in places(item, (*way, key))]
     if isinstance(value, list):
-        return found + [one for i, item in enumerate(value) for one in places(item, (*way, i))]
+        return found + [place for i, item in enumerate(value) for place in places(item, (*way, i))]
     return found
 
 
@@ -219,7 +219,7 @@ def test_what_lies_deep_is_all_there_and_flat(name: str) -> None:
         missing = [i for i in range(count) if f'"w{i}"' not in written]
         assert missing == []
     assert card_from_json(json.loads(written)) is not None  # 200 levels at most
-    actions = [one.at for one in actions_of(found)]
+    actions = [action.at for action in actions_of(found)]
     assert len(actions) == len(set(actions))
 
 

@@ -156,7 +156,9 @@ def test_a_button_that_shows_nothing_says_so() -> None:
 
 
 def test_neighbouring_buttons_share_a_row() -> None:
-    assert [one["type"] for one in elements(Button(line("a")), Button(line("b")), said("x"))] == [
+    assert [
+        element["type"] for element in elements(Button(line("a")), Button(line("b")), said("x"))
+    ] == [
         "ActionSet",
         "TextBlock",
     ]
@@ -225,7 +227,7 @@ def test_a_menu_behind_three_dots_at_the_side_of_a_text_opens_its_addresses() ->
     (_, aside) = row["columns"]
     (dots,) = aside["items"]
     assert aside["width"] == "auto"
-    assert [(one["type"], one["title"]) for one in dots["actions"]] == [
+    assert [(dot["type"], dot["title"]) for dot in dots["actions"]] == [
         ("Action.Execute", "Edit"), ("Action.OpenUrl", "View"),
     ]  # fmt: skip
     assert kinds(write(section)) == []

@@ -295,7 +295,7 @@ def test_fields_of_more_than_a_line_are_columns() -> None:
 def test_three_fields_at_most_stand_side_by_side() -> None:
     several = tuple(field(str(n), Code("x")) for n in range(5))
 
-    assert [len(one["columns"]) for one in elements(Fields(several))] == [3, 2]
+    assert [len(element["columns"]) for element in elements(Fields(several))] == [3, 2]
 
 
 def test_fields_without_labels_are_columns_of_values() -> None:

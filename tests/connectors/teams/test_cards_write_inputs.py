@@ -264,14 +264,14 @@ def test_options_beyond_what_a_card_holds_are_named() -> None:
 
 def test_headings_lead_their_options_where_they_fit_and_are_named_where_not() -> None:
     options = (Option(line("P1"), "a", group="High"), Option(line("P2"), "b", group="Low:"))
-    long = tuple(replace(one, group="g" * 300) for one in options)
+    long = tuple(replace(option, group="g" * 300) for option in options)
 
     node = Choice(options=options, at="/c")
 
     found = asked(node)
     assert [one["title"] for one in found["choices"]] == ["High: P1", "Low: P2"]
     assert kinds(write(node)) == []
-    assert [one["title"] for one in options_with(node, "high")] == ["High: P1"]
+    assert [option["title"] for option in options_with(node, "high")] == ["High: P1"]
     assert kinds(write(Choice(options=long, at="/c"))) == [("/c", "option_group", "g" * 300)]
 
 

@@ -65,7 +65,7 @@ def test_teams_takes_each_message_and_each_word_is_there(rendering: Rendering, c
     named |= _along(written) | _secrets(card) | _dates(card)
     in_charts = {m for one in walk(card.nodes) if isinstance(one, Chart) for m in marks_of((one,))}
     places = dict(_places(card, None))
-    assert [fault for one in written.messages for fault in faults(dict(one.body))] == []
+    assert [fault for message in written.messages for fault in faults(dict(message.body))] == []
     for view in (newer, older):
         shown = list(_shown(written, view))
         count = Counter(shown)
@@ -79,12 +79,12 @@ def test_teams_takes_each_message_and_each_word_is_there(rendering: Rendering, c
 def test_every_live_action_carries_its_token_or_is_named(card: Card) -> None:
     written = write_card(card, RENDERINGS["heard"])
 
-    sent = orjson.dumps([dict(one.body) for one in written.messages]).decode()
+    sent = orjson.dumps([dict(message.body) for message in written.messages]).decode()
     named = {loss.path for loss in written.losses}
     told = [
-        one
-        for one in actions_of(card)
-        if not isinstance(one, Button) or one.does in ("press", "submit")
+        action
+        for action in actions_of(card)
+        if not isinstance(action, Button) or action.does in ("press", "submit")
     ]
     within = [one.at for one in told if token(one.at) not in sent and one.at not in named]
     assert [at for at in within if "/fallback/" not in at] == []
@@ -95,8 +95,8 @@ def test_every_live_action_carries_its_token_or_is_named(card: Card) -> None:
 def test_written_twice_it_is_the_same(card: Card) -> None:
     first, second = (write_card(card, RENDERINGS["heard"]) for _ in range(2))
 
-    assert orjson.dumps([dict(one.body) for one in first.messages]) == orjson.dumps(
-        [dict(one.body) for one in second.messages]
+    assert orjson.dumps([dict(message.body) for message in first.messages]) == orjson.dumps(
+        [dict(message.body) for message in second.messages]
     )
     assert first == second
 
@@ -121,15 +121,15 @@ def test_cards_of_teams_keep_their_nodes_order_and_actions() -> None:
     for name, native in _corpus_cards():
         card = read_message(native)
         written = write_card(card, RENDERINGS["heard"])
-        assert [f for one in written.messages for f in faults(dict(one.body))] == [], name
-        again = [one for m in written.messages for one in read_message(dict(m.body)).nodes]
+        assert [f for message in written.messages for f in faults(dict(message.body))] == [], name
+        again = [node for m in written.messages for node in read_message(dict(m.body)).nodes]
         before, after = _kinds(card.nodes), _kinds(again)
         nodes += len(before)
         kept += longest_common(before, after)
-        sent = orjson.dumps([dict(one.body) for one in written.messages]).decode()
-        for one in actions_of(card):
+        sent = orjson.dumps([dict(message.body) for message in written.messages]).decode()
+        for action in actions_of(card):
             actions += 1
-            usable += _is_usable(one, sent, written)
+            usable += _is_usable(action, sent, written)
 
     assert kept >= 0.95 * nodes > 1000
     assert usable >= 0.99 * actions > 500
@@ -222,9 +222,9 @@ def _places(value: object, place: int | None) -> Iterator[tuple[str, int]]:
         face = place
         if place is None and isinstance(value, Button):
             face = _first(tuple(getattr(value, name) for name in _FACE))
-        for one in fields(value):
-            inner = getattr(value, one.name)
-            yield from _places(inner, face if one.name in _FACE else place)
+        for field in fields(value):
+            inner = getattr(value, field.name)
+            yield from _places(inner, face if field.name in _FACE else place)
 
 
 def _first(value: object) -> int | None:

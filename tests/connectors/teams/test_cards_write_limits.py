@@ -147,8 +147,8 @@ def test_code_goes_on_with_its_numbers() -> None:
     written = write(Prose((CodeBlock(code, "python"),), subtle=True))
 
     blocks = [one for card in cards(written) for one in card["body"]]
-    assert {one["type"] for one in blocks} == {"CodeBlock"}
-    assert "\n".join(one["codeSnippet"] for one in blocks) == code
+    assert {block["type"] for block in blocks} == {"CodeBlock"}
+    assert "\n".join(block["codeSnippet"] for block in blocks) == code
     for before, after in pairwise(blocks):
         lines = before["codeSnippet"].count("\n") + 1
         assert after["startLineNumber"] == before.get("startLineNumber", 1) + lines

@@ -260,14 +260,14 @@ def _read(markdown_: str) -> list[tuple[str, bool, bool, bool]]:
     found: list[tuple[str, bool, bool, bool]] = []
     bold = italic = linked = 0
     for block in MarkdownIt("commonmark").parse(markdown_):
-        for one in block.children or []:
-            bold += one.nesting * (one.type.startswith("strong"))
-            italic += one.nesting * (one.type.startswith("em"))
-            linked += one.nesting * (one.type.startswith("link"))
-            assert one.type in ("text", "strong_open", "strong_close", "em_open", "em_close",
+        for child in block.children or []:
+            bold += child.nesting * (child.type.startswith("strong"))
+            italic += child.nesting * (child.type.startswith("em"))
+            linked += child.nesting * (child.type.startswith("link"))
+            assert child.type in ("text", "strong_open", "strong_close", "em_open", "em_close",
                                 "link_open", "link_close", "text_special")  # fmt: skip
             found += [(char, bold > 0, italic > 0, linked > 0)
-                      for char in one.content if not char.isspace()]  # fmt: skip
+                      for char in child.content if not char.isspace()]  # fmt: skip
     return found
 
 
@@ -277,10 +277,10 @@ def _read(markdown_: str) -> list[tuple[str, bool, bool, bool]]:
 def test_headings_are_larger_and_named_as_such() -> None:
     prose = Prose(tuple(Heading(level, line(f"h{level}")) for level in (1, 2, 3, 4)))
 
-    assert [(one["text"], one.get("size")) for one in elements(prose)] == [
+    assert [(element["text"], element.get("size")) for element in elements(prose)] == [
         ("h1", "extraLarge"), ("h2", "large"), ("h3", "medium"), ("h4", None),
     ]  # fmt: skip
-    assert all(one["style"] == "heading" for one in elements(prose))
+    assert all(element["style"] == "heading" for element in elements(prose))
 
 
 def test_a_list_of_one_level_is_markdown() -> None:
@@ -482,4 +482,4 @@ def indented(*items: Json) -> Json:
 
 
 def row(*cells: list[Json]) -> Json:
-    return {"type": "TableRow", "cells": [{"type": "TableCell", "items": one} for one in cells]}
+    return {"type": "TableRow", "cells": [{"type": "TableCell", "items": cell} for cell in cells]}

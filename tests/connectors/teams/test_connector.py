@@ -49,7 +49,7 @@ async def say(made: Bench, text: str, person: int = 0) -> None:
 async def test_its_abilities_are_those_that_teams_gives_to_bots(made: Bench) -> None:
     abilities = made.connector.abilities
 
-    missing = {one.name for one in fields(abilities) if getattr(abilities, one.name) is None}
+    missing = {field.name for field in fields(abilities) if getattr(abilities, field.name) is None}
     assert missing == {
         "history", "lookup", "read_back", "reactors", "channel_metadata", "deliveries",
         "progress", "group_names",

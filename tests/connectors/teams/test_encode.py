@@ -319,9 +319,9 @@ def test_no_edit_has_text_and_attachments_at_once(content: tuple[Any, ...], stre
     calls = encode(made, APP_ID, CARDS).calls
 
     assert calls[0].kind == "edit"
-    assert not [one for one in calls if one.body.get("text") and one.body.get("attachments")]
+    assert not [call for call in calls if call.body.get("text") and call.body.get("attachments")]
     assert "Ann" in json.dumps(calls[0].body)
-    words = json.dumps([one.body for one in calls])
+    words = json.dumps([call.body for call in calls])
     assert ("Let me look." in words) == (SAID in content)
 
 

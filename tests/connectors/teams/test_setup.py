@@ -48,7 +48,7 @@ def test_the_manifest_lets_the_bot_hear_everything() -> None:
     assert manifest["bots"][0]["scopes"] == ["team", "groupchat", "personal"]
     assert manifest["webApplicationInfo"]["id"] == APP_ID
     consents = manifest["authorization"]["permissions"]["resourceSpecific"]
-    assert [one["name"] for one in consents] == [
+    assert [consent["name"] for consent in consents] == [
         "ChannelMessage.Read.Group",
         "ChatMessage.Read.Chat",
     ]

@@ -27,12 +27,12 @@ def said(words: str, **look: Any) -> Prose:
 def write(*nodes: Node, rendering: Rendering = HEARD, summary: str = "") -> Written:
     """The card with these nodes; what comes out is never anything that Teams would refuse."""
     written = write_card(Card(nodes, summary=summary), rendering)
-    assert [fault for one in written.messages for fault in faults(dict(one.body))] == []
+    assert [fault for message in written.messages for fault in faults(dict(message.body))] == []
     return written
 
 
 def bodies(written: Written) -> list[Json]:
-    return [dict(one.body) for one in written.messages]
+    return [dict(message.body) for message in written.messages]
 
 
 def cards(written: Written) -> list[Json]:

@@ -90,7 +90,7 @@ async def test_a_bot_reacts_where_the_service_lets_it(teams: RunningTeams) -> No
 
     assert list(shown.reactions) == ["👍"]
     assert after.reactions == {}
-    assert [one.status for one in answers] == [200, 200, 400, 200, 404, 405]
+    assert [answer.status for answer in answers] == [200, 200, 400, 200, 404, 405]
 
 
 async def test_typing_is_taken_and_not_kept(teams: RunningTeams) -> None:

@@ -35,12 +35,12 @@ class Diary(TeamsActivityHandler):
     async def on_teams_members_added(
         self, teams_members_added: list[TeamsChannelAccount], team_info: Any, turn_context: Any
     ) -> None:
-        self.written += [("joined", one.id) for one in teams_members_added]
+        self.written += [("joined", account.id) for account in teams_members_added]
 
     async def on_teams_members_removed(
         self, teams_members_removed: list[TeamsChannelAccount], team_info: Any, turn_context: Any
     ) -> None:
-        self.written += [("left", one.id) for one in teams_members_removed]
+        self.written += [("left", account.id) for account in teams_members_removed]
 
 
 async def test_a_program_hears_who_comes_and_goes_and_new_names(teams: RunningTeams) -> None:
@@ -68,7 +68,7 @@ async def test_a_channel_is_renamed_in_its_teams_general_and_a_chat_in_itself(
         await teams.do(teams.teams.rename_as(teams.tenant, chat, who, "Launch party"))
         await teams.settled()
 
-    channel, group = sorted(bot.activities, key=lambda one: "topicName" in one)
+    channel, group = sorted(bot.activities, key=lambda activity: "topicName" in activity)
     assert (channel["type"], channel["conversation"]["id"]) == ("conversationUpdate", general)
     assert channel["channelData"]["channel"] == {"id": teams.channel, "name": "Plans"}
     assert channel["channelData"]["eventType"] == "channelRenamed"
