@@ -40,8 +40,8 @@ class Above:
         yield _line({"text": _one_line(self.author), "weight": "Bolder"})
         if self.quoted is not None:
             author = f"↪ {_one_line(self.quoted.author)}: "
-            said = _excerpt(self.quoted) or "…"
-            yield _line({"text": author, "weight": "Bolder"}, {"text": said}, subtle=True)
+            excerpt = _excerpt(self.quoted) or "…"
+            yield _line({"text": author, "weight": "Bolder"}, {"text": excerpt}, subtle=True)
 
 
 def _line(*runs: dict[str, JsonValue], subtle: bool = False) -> JsonValue:

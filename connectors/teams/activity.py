@@ -20,7 +20,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Us:
+class BotIdentity:
     """Who we are: `tenant` stands in for payloads that name none."""
 
     account: AccountId
@@ -28,7 +28,7 @@ class Us:
     tenant: str | None = None
 
 
-def parsed(payload: bytes) -> Json:
+def parse_activity(payload: bytes) -> Json:
     try:
         value = orjson.loads(payload)
     except orjson.JSONDecodeError as error:
@@ -39,26 +39,26 @@ def parsed(payload: bytes) -> Json:
 
 
 def object_of(value: Json, key: str) -> Json:
-    found = value.get(key)
-    return found if isinstance(found, dict) else {}
+    member = value.get(key)
+    return member if isinstance(member, dict) else {}
 
 
 def objects(value: Json, key: str) -> list[Json]:
-    found = value.get(key)
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    items = value.get(key)
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
 def string(value: Json, key: str) -> str:
-    found = value.get(key)
-    return found if isinstance(found, str) else ""
+    text = value.get(key)
+    return text if isinstance(text, str) else ""
 
 
 class Activity:
     """The fields that most decoders need, whatever is missing."""
 
-    def __init__(self, json: Json, us: Us) -> None:
+    def __init__(self, json: Json, identity: BotIdentity) -> None:
         self.json = json
-        self.us = us
+        self.identity = identity
         self.type = string(json, "type")
         self.id = string(json, "id")
         self.conversation = string(object_of(json, "conversation"), "id")
@@ -67,7 +67,7 @@ class Activity:
 
     @property
     def tenant(self) -> str:
-        return tenant_of(self.json) or self.us.tenant or ""
+        return tenant_of(self.json) or self.identity.tenant or ""
 
     @property
     def channel(self) -> ChannelRef:
@@ -76,9 +76,9 @@ class Activity:
     @property
     def about(self) -> ChannelRef:
         """What happens to a channel is told in its team's General; it belongs to the channel."""
-        told = string(object_of(self.data, "channel"), "id")
-        of_team = self.type == "conversationUpdate" and told
-        return ids.channel_ref(self.tenant, told) if of_team else self.channel
+        channel = string(object_of(self.data, "channel"), "id")
+        of_team = self.type == "conversationUpdate" and channel
+        return ids.channel_ref(self.tenant, channel) if of_team else self.channel
 
     def place(self, message: str) -> Place:
         if not self.conversation:
@@ -125,10 +125,10 @@ class Activity:
         name = string(account, "name").strip() or own_id
         return Person(id=self.actor_of(own_id), name=name, bot=bot)
 
-    def around(self, message: str = "") -> Json:
+    def event_fields(self, message: str = "") -> Json:
         """What every event says."""
         return {
-            "account": self.us.account,
+            "account": self.identity.account,
             "place": self.place(message or self.id),
             "time": self.time(),
         }
@@ -140,13 +140,13 @@ def tenant_of(activity: Json) -> str:
     return named or string(object_of(object_of(activity, "channelData"), "tenant"), "id")
 
 
-def raw_of(activity: Json, us: Us) -> Raw:
+def raw_of(activity: Json, identity: BotIdentity) -> Raw:
     """The inbox row of an activity: its keys, and its credentials taken out of the payload."""
-    read = Activity(activity, us)
+    read = Activity(activity, identity)
     payload, credentials = _without_credentials(activity)
     time = string(activity, "timestamp")
     return Raw(
-        account=us.account,
+        account=identity.account,
         kind=KIND,
         dedupe_key=ids.dedupe_key(read.type, read.conversation, read.id, time, payload),
         order_key=ids.order_key(read.order()),
@@ -173,20 +173,20 @@ def _without_credentials(activity: Json) -> tuple[bytes, dict[str, str]]:
     cleaned: Any = activity
     name = string(activity, "name") if string(activity, "type") == "invoke" else ""
     for path in {*CREDENTIAL_PATHS[""], *CREDENTIAL_PATHS.get(name, ())}:
-        cleaned = _taken_out(cleaned, path.split("/")[1:], "", taken)
+        cleaned = _remove_at(cleaned, path.split("/")[1:], "", taken)
     return orjson.dumps(cleaned), taken
 
 
-def _taken_out(value: Any, path: Sequence[str], here: str, taken: dict[str, str]) -> Any:
+def _remove_at(value: Any, path: Sequence[str], pointer: str, taken: dict[str, str]) -> Any:
     """`value` without what stands at `path`; nothing that was handed in is changed."""
     if not path:
         if isinstance(value, str) and value:
-            taken[here] = value
+            taken[pointer] = value
             return ""
         return value
-    step, rest = path[0], path[1:]
+    step, below = path[0], path[1:]
     if step == "*" and isinstance(value, list):
-        return [_taken_out(one, rest, f"{here}/{i}", taken) for i, one in enumerate(value)]
+        return [_remove_at(item, below, f"{pointer}/{i}", taken) for i, item in enumerate(value)]
     if isinstance(value, dict) and step in value:
-        return value | {step: _taken_out(value[step], rest, f"{here}/{step}", taken)}
+        return value | {step: _remove_at(value[step], below, f"{pointer}/{step}", taken)}
     return value

@@ -18,7 +18,7 @@ _LABEL: dict[str, JsonValue] = {
 }
 
 
-def marked_as_ai(body: Body) -> Body:
+def with_ai_label(body: Body) -> Body:
     """The activity with the label beside its other entities."""
     entities = body.get("entities")
     others = entities if isinstance(entities, list) else []

@@ -27,13 +27,13 @@ class Channels:
     async def visible(self) -> Sequence[ChannelInfo]:
         """Every channel of the teams that the bot was heard in, and its chats. Raises PlatformError
         when Teams cannot be reached."""
-        known = await self._references.all()
-        found = {reference.conversation: _heard(reference) for reference in known}
-        teams = {reference.team: reference for reference in known if reference.team}
+        references = await self._references.all()
+        channels = {reference.conversation: _channel_info(reference) for reference in references}
+        teams = {reference.team: reference for reference in references if reference.team}
         for team in teams.values():
             for info in await _of_team(team, self._sender):
-                found[info.ref.channel] = info
-        return list(found.values())
+                channels[info.ref.channel] = info
+        return list(channels.values())
 
     async def name(self, channel: ChannelRef) -> str | None:
         """None: Teams does not tell bots the name of one channel."""
@@ -63,7 +63,7 @@ async def _of_team(reference: Reference, sender: Sender) -> list[ChannelInfo]:
     ]
 
 
-def _heard(reference: Reference) -> ChannelInfo:
+def _channel_info(reference: Reference) -> ChannelInfo:
     return ChannelInfo(
         ref=reference.channel,
         name=reference.name or reference.conversation,

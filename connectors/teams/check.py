@@ -103,12 +103,12 @@ async def _check_channel(
 
 def _sdk_note() -> Finding:
     try:
-        found = version("botbuilder-core")
+        installed = version("botbuilder-core")
     except PackageNotFoundError:
         return Finding(
             "error",
             "botbuilder-core is not installed",
             "run `pip install .` in the folder of the bridge's source",
         )
-    what = f"botbuilder-core {found}; Microsoft ended its support on 2025-12-31"
+    what = f"botbuilder-core {installed}; Microsoft ended its support on 2025-12-31"
     return Finding("ok", f"{what}: only receive.py and send.py use it")

@@ -35,10 +35,10 @@ def with_list_of(message: Message, sources: Sequence[Source]) -> tuple[Message, 
     if not sources:
         return message, ()
     content = [_with_numbers(part) for part in message.content]
-    rest = content[-1:] if _lists_from(content[-1], len(sources) + 1) else []
-    words = content[: len(content) - len(rest)]
+    own_list = content[-1:] if _lists_from(content[-1], len(sources) + 1) else []
+    words = content[: len(content) - len(own_list)]
     listed, losses = with_source_list(message.model_copy(update={"content": tuple(words)}), sources)
-    whole = listed.model_copy(update={"content": (*listed.content, *rest)})
+    whole = listed.model_copy(update={"content": (*listed.content, *own_list)})
     return whole, losses
 
 
@@ -65,16 +65,18 @@ def with_citations(body: Body, sources: Sequence[Source]) -> tuple[Body, tuple[L
     cited = set(map(int, _MARK.findall(text))) if isinstance(text, str) else set[int]()
     if not isinstance(text, str) or not cited:
         return body, ()
-    known = [source for source in sources if source.number in cited][:CITATIONS]
+    cited_sources = [source for source in sources if source.number in cited][:CITATIONS]
     entities = body.get("entities")
-    several = entities if isinstance(entities, list) else []
-    claims: list[JsonValue] = [_claim(one) for one in known]
-    told: list[JsonValue] = [
-        {**one, "citation": claims} if isinstance(one, dict) and _is_message(one) else one
-        for one in several
+    listed = entities if isinstance(entities, list) else []
+    claims: list[JsonValue] = [_claim(source) for source in cited_sources]
+    labelled: list[JsonValue] = [
+        {**entity, "citation": claims}
+        if isinstance(entity, dict) and _is_message(entity)
+        else entity
+        for entity in listed
     ]
-    losses = tuple(_cut(one) for one in known if len(one.quote) > CITATION_QUOTE)
-    return {**body, "text": with_marks(text), "entities": told}, losses
+    losses = tuple(_cut(source) for source in cited_sources if len(source.quote) > CITATION_QUOTE)
+    return {**body, "text": with_marks(text), "entities": labelled}, losses
 
 
 def _is_message(entity: dict[str, JsonValue]) -> bool:

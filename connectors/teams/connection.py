@@ -14,7 +14,7 @@ from bridge.ports.abilities.http import AsgiApp
 from bridge.ports.connector import ConnectorTools
 from bridge.ports.inbox import Inbox
 from connectors.teams import ids
-from connectors.teams.activity import Json, Us, tenant_of
+from connectors.teams.activity import BotIdentity, Json, tenant_of
 from connectors.teams.consent import Consent, answer_of, outcome
 from connectors.teams.files import bring
 from connectors.teams.people import People
@@ -34,7 +34,7 @@ class Connection:
 
     def __init__(
         self,
-        us: Us,
+        identity: BotIdentity,
         settings: TeamsSettings,
         tools: ConnectorTools,
         http: HttpClient,
@@ -43,7 +43,7 @@ class Connection:
         references: References,
         people: People,
     ) -> None:
-        self._us = us
+        self._identity = identity
         self._settings = settings
         self._tools = tools
         self._http = http
@@ -59,7 +59,7 @@ class Connection:
     async def run(self, inbox: Inbox) -> None:
         """Teams calls us (see `app`), so this only proves the credentials, again each time the
         token runs out: an account in which nothing is said would not notice that they expired."""
-        inbox.session_began(self._us.account)
+        inbox.session_began(self._identity.account)
         self._become(Health("connecting"))
         try:
             await self._prove_credentials()
@@ -69,7 +69,7 @@ class Connection:
                 try:
                     await self._prove_credentials()
                 except AuthFailed as error:  # the health shows it, until the secret is taken again
-                    log.warning("token_refused", account=self._us.account, reason=str(error))
+                    log.warning("token_refused", account=self._identity.account, reason=str(error))
         except AuthFailed as error:
             self._become(Health("failed", note=str(error)))
             raise
@@ -80,8 +80,8 @@ class Connection:
     def app(self, inbox: Inbox) -> AsgiApp:
         """The messaging endpoint."""
         receiver = Receiver(
-            self._settings, self._us, inbox, self._references, self._validator, self._was_heard,
-            self._consented, self._tools.cards,
+            self._settings, self._identity, inbox, self._references, self._validator,
+            self._note_activity, self._take_consent, self._tools.cards,
         )  # fmt: skip
         return Router(routes=receiver.routes())
 
@@ -96,7 +96,7 @@ class Connection:
     def _become(self, state: Health) -> None:
         self.state = replace(state, heard=self.state.heard)
 
-    def _was_heard(self, activity: Json) -> None:
+    def _note_activity(self, activity: Json) -> None:
         self.state = replace(self.state, heard=self._tools.clock.time())
         self._people.learn(activity)
 
@@ -107,9 +107,9 @@ class Connection:
         except AuthFailed:
             raise
         except PlatformError as error:
-            log.warning("token_fetch_failed", account=self._us.account, reason=str(error))
+            log.warning("token_fetch_failed", account=self._identity.account, reason=str(error))
 
-    def _consented(self, activity: Json) -> bool:
+    def _take_consent(self, activity: Json) -> bool:
         """Whether somebody answered our question about a file; what follows takes its time."""
         consent = answer_of(activity, self._tools.cards.key)
         if consent is None or self._tools.files is None:
@@ -128,4 +128,4 @@ class Connection:
                 await bring(consent, self._tools.files.blobs, self._http, self._settings)
             await self._sender.replace(channel, consent.message, outcome(consent))
         except (PlatformError, FileError) as error:
-            log.warning("file_upload_failed", account=self._us.account, reason=str(error))
+            log.warning("file_upload_failed", account=self._identity.account, reason=str(error))

@@ -9,7 +9,7 @@ from bridge.ports.abilities import Abilities
 from bridge.ports.connector import ConnectorTools
 from bridge.ports.inbox import Inbox
 from connectors.teams import links, marks, words
-from connectors.teams.activity import Us
+from connectors.teams.activity import BotIdentity
 from connectors.teams.capabilities import CAPABILITIES
 from connectors.teams.channels import Channels
 from connectors.teams.check import AccountHealth
@@ -34,7 +34,7 @@ class TeamsConnector:
         self.account = account
         self._settings = settings
         self._tools = tools
-        self._us = Us(account, settings.app_id, settings.tenant_id)
+        self._identity = BotIdentity(account, settings.app_id, settings.tenant_id)
         self._http = HttpClient()
         self._references = References(tools.key_values)
         self._token = BotToken(settings, tools.tokens, self._http, tools.clock, tools.send_deadline)
@@ -43,8 +43,8 @@ class TeamsConnector:
         )
         self._people = People(settings, self._references, self._sender)
         self._connection = Connection(
-            self._us, settings, tools, self._http, self._token, self._sender, self._references,
-            self._people,
+            self._identity, settings, tools, self._http, self._token, self._sender,
+            self._references, self._people,
         )  # fmt: skip
         self._streaming = Streaming(tools.clock, self.encode)
         self.abilities = self._abilities()
@@ -75,7 +75,7 @@ class TeamsConnector:
         await self._connection.run(inbox)
 
     def decode(self, raw: Raw) -> Sequence[Event]:
-        return decode(raw, self._us)
+        return decode(raw, self._identity)
 
     def encode(self, delivery: Delivery) -> Encoded:
         return encode(delivery, self._settings.app_id, self._tools.cards, self._tools.files)

@@ -16,24 +16,24 @@ from connectors.teams.activity import Json, objects, string
 from connectors.teams.cards import payloads, read_payload
 from connectors.teams.cards.schemas import FORWARDED, QUOTED, TEXT
 
-_SAID = (TEXT, QUOTED)  # the text has it, or the reply
-_NOTHING_SAID = "\\[empty message\\]"
+_TEXT_SCHEMAS = (TEXT, QUOTED)  # the text has it, or the reply
+_EMPTY_MESSAGE = "\\[empty message\\]"
 
 
 def message_content(json: Json, document: Document, tenant: str) -> Content:
     """The text that somebody wrote, then each attachment as it came with what it says."""
     text = text_to_markdown(document)
-    said = (TextPart(text=text, format="markdown"),) if document else ()
+    text_parts = (TextPart(text=text, format="markdown"),) if document else ()
     if not objects(json, "attachments") and not _suggests(json):
-        return Content(said or (_nothing(),), BridgeMetadata())
-    attached = [payload for payload in _payloads(json) if payload.schema_id not in _SAID]
+        return Content(text_parts or (_nothing(),), BridgeMetadata())
+    attached = [payload for payload in _payloads(json) if payload.schema_id not in _TEXT_SCHEMAS]
     if not attached:
-        return Content(said or (_nothing(),), BridgeMetadata())
+        return Content(text_parts or (_nothing(),), BridgeMetadata())
     opening = Payload(TEXT, text, "/text")
     cards = [(opening, Card((Prose(document, at="/text"),) if document else ()))]
-    read = [*cards, *((one, _card(one, tenant)) for one in attached)]
-    found = content_of(read, lambda one: one.schema_id == FORWARDED)
-    return found if found.parts else Content((_nothing(),), BridgeMetadata())
+    rendered = [*cards, *((payload, _card(payload, tenant)) for payload in attached)]
+    content = content_of(rendered, lambda payload: payload.schema_id == FORWARDED)
+    return content if content.parts else Content((_nothing(),), BridgeMetadata())
 
 
 def origin_of(conversation: str, message: str, tenant: str) -> str:
@@ -43,7 +43,7 @@ def origin_of(conversation: str, message: str, tenant: str) -> str:
 
 
 def _nothing() -> TextPart:
-    return TextPart(text=_NOTHING_SAID, format="markdown")
+    return TextPart(text=_EMPTY_MESSAGE, format="markdown")
 
 
 def _suggests(json: Json) -> bool:
@@ -57,8 +57,8 @@ def _payloads(json: Json) -> tuple[Payload, ...]:
         return payloads(native)
     except CodecError:
         return tuple(
-            Payload(string(one, "contentType"), one, f"/attachments/{index}")
-            for index, one in enumerate(objects(json, "attachments"))
+            Payload(string(attachment, "contentType"), attachment, f"/attachments/{index}")
+            for index, attachment in enumerate(objects(json, "attachments"))
         )
 
 

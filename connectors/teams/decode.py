@@ -43,65 +43,73 @@ from bridge.model import (
 )
 from bridge.uacs import Actor, Message, to_timestamp
 from connectors.teams import ids
-from connectors.teams.activity import Activity, Json, Us, object_of, objects, parsed, string
+from connectors.teams.activity import (
+    Activity,
+    BotIdentity,
+    Json,
+    object_of,
+    objects,
+    parse_activity,
+    string,
+)
 from connectors.teams.content import message_content, origin_of
 from connectors.teams.emoji import reaction_to_emoji
 from connectors.teams.feedback import feedback_in, is_feedback
-from connectors.teams.presses import is_press, pressed
+from connectors.teams.presses import is_press, press_event
 from connectors.teams.text import ReadHtml, html_to_text
 
 _MAX_HTML = 256 * 1024  # longer ones are read as the plain text beside them
 
 
-def decode(raw: Raw, us: Us) -> Sequence[Event]:
+def decode(raw: Raw, identity: BotIdentity) -> Sequence[Event]:
     """What one activity says. Raises UndecodableEvent, nothing else."""
-    activity = Activity(parsed(raw.payload), us)
+    activity = Activity(parse_activity(raw.payload), identity)
     try:
-        return _DECODERS.get(activity.type, _unknown)(activity)
+        return _DECODERS.get(activity.type, _unknown_event)(activity)
     except InvalidUacs as error:
         raise UndecodableEvent(f"{activity!r}: {error}") from error
 
 
 # --- messages ---------------------------------------------------
-def _posted(activity: Activity) -> Sequence[Event]:
+def _decode_post(activity: Activity) -> Sequence[Event]:
     if is_press(activity.json):
-        return _pressed(activity)
+        return _decode_press(activity)
     author = activity.person(activity.author)
-    said, of_us = _said(activity)
+    text, mentions_bot = _read_message(activity)
     own_id = _needed_id(activity)
     return [
         MessagePosted(
-            **activity.around(own_id),
+            **activity.event_fields(own_id),
             native_id=own_id,
-            message=_message(activity, author, said, own_id),
+            message=_message(activity, author, text, own_id),
             author=author,
-            reply_to=said.reply_to,
-            addresses_us=of_us or _is_personal(activity),
-            own=ids.is_us(string(activity.author, "id"), activity.us.app_id),
+            reply_to=text.reply_to,
+            addresses_us=mentions_bot or _is_personal(activity),
+            own=ids.is_own_account(string(activity.author, "id"), activity.identity.app_id),
         )
     ]
 
 
-def _edited(activity: Activity) -> Sequence[Event]:
+def _decode_edit(activity: Activity) -> Sequence[Event]:
     """An edit, or a deletion taken back: either way the whole message as it stands now."""
     author = activity.person(activity.author)
-    said, _of_us = _said(activity)
+    text, _mentions_bot = _read_message(activity)
     own_id = _needed_id(activity)
     return [
         MessageEdited(
-            **activity.around(own_id),
+            **activity.event_fields(own_id),
             actor=author.id,
             target=own_id,
-            message=_message(activity, author, said, own_id),
+            message=_message(activity, author, text, own_id),
             edited_at=activity.time(),
-            own=ids.is_us(string(activity.author, "id"), activity.us.app_id),
+            own=ids.is_own_account(string(activity.author, "id"), activity.identity.app_id),
         )
     ]
 
 
-def _deleted(activity: Activity) -> Sequence[Event]:
+def _decode_deletion(activity: Activity) -> Sequence[Event]:
     own_id = _needed_id(activity)
-    return [MessageDeleted(**activity.around(own_id), actor=activity.actor(), target=own_id)]
+    return [MessageDeleted(**activity.event_fields(own_id), actor=activity.actor(), target=own_id)]
 
 
 def _needed_id(activity: Activity) -> str:
@@ -114,56 +122,60 @@ def _is_personal(activity: Activity) -> bool:
     return string(object_of(activity.json, "conversation"), "conversationType") == "personal"
 
 
-def _invoked(activity: Activity) -> Sequence[Event]:
+def _decode_invoke(activity: Activity) -> Sequence[Event]:
     if is_feedback(activity.json):
         judged = feedback_in(activity)
-        return [judged] if judged is not None else _unknown(activity)
-    return _pressed(activity) if is_press(activity.json) else _unknown(activity)
+        return [judged] if judged is not None else _unknown_event(activity)
+    return _decode_press(activity) if is_press(activity.json) else _unknown_event(activity)
 
 
-def _pressed(activity: Activity) -> Sequence[Event]:
-    event = pressed(activity)
-    return [event] if event is not None else _unknown(activity)
+def _decode_press(activity: Activity) -> Sequence[Event]:
+    event = press_event(activity)
+    return [event] if event is not None else _unknown_event(activity)
 
 
-def _message(activity: Activity, author: Person, read: ReadHtml, own_id: str) -> Message:
-    said_at = ids.milliseconds_of(own_id)
-    time = datetime.fromtimestamp(said_at / 1000, UTC) if said_at else activity.time()
+def _message(activity: Activity, author: Person, text: ReadHtml, own_id: str) -> Message:
+    posted_at = ids.milliseconds_of(own_id)
+    time = datetime.fromtimestamp(posted_at / 1000, UTC) if posted_at else activity.time()
     role = "assistant" if author.bot else "human"
-    document = (*read.document, *_kept_back(activity.json))
-    said = message_content(activity.json, document, activity.tenant)
+    document = (*text.document, *_missing_files(activity.json))
+    content = message_content(activity.json, document, activity.tenant)
     message = Message(
         message_id=message_id_of(activity.place(own_id).channel, own_id),
         timestamp=to_timestamp(time),
         actor=Actor(id=author.id, role=role, name=author.name),
-        content=said.parts,
+        content=content.parts,
     )
     if not is_rich(message):
         return message
     origin = origin_of(activity.conversation, own_id, activity.tenant)
-    return with_bridge_metadata(message, said.additions.model_copy(update={"origin": origin}))
+    return with_bridge_metadata(message, content.additions.model_copy(update={"origin": origin}))
 
 
-def _kept_back(json: Json) -> Document:
+def _missing_files(json: Json) -> Document:
     """Files that people share in a channel are marks in the HTML, and apps are not given them: a
     line says that they are there."""
     attached = [(string(o, "contentType").lower(), o) for o in objects(json, "attachments")]
-    html = [string(one, "content")[:_MAX_HTML] for kind, one in attached if kind == "text/html"]
-    given = sum(kind != "text/html" and not kind.startswith("image/") for kind, _ in attached)
-    missing = sum(map(str.count, html, repeat("<attachment "))) - given
+    html = [
+        string(attachment, "content")[:_MAX_HTML]
+        for kind, attachment in attached
+        if kind == "text/html"
+    ]
+    readable = sum(kind != "text/html" and not kind.startswith("image/") for kind, _ in attached)
+    missing = sum(map(str.count, html, repeat("<attachment "))) - readable
     if missing < 1:
         return ()
     words = "[a file in Teams]" if missing == 1 else f"[{missing} files in Teams]"
     return (Paragraph((Text(words),)),)
 
 
-def _said(activity: Activity) -> tuple[ReadHtml, bool]:
+def _read_message(activity: Activity) -> tuple[ReadHtml, bool]:
     """The text without our name before it, the message it answers; whether it mentions us."""
     mentions = _Mentions(activity)
     read = _read_text(activity, mentions)
-    document = _without_first(read.document, mentions.us) or read.document
-    reply_to = read.reply_to or _quoted(activity)
-    return ReadHtml(document, reply_to), mentions.of_us
+    document = _without_first(read.document, mentions.own_actor) or read.document
+    reply_to = read.reply_to or _quoted_message(activity)
+    return ReadHtml(document, reply_to), mentions.mentions_bot
 
 
 def _read_text(activity: Activity, mentions: _Mentions) -> ReadHtml:
@@ -183,7 +195,9 @@ def _read_text(activity: Activity, mentions: _Mentions) -> ReadHtml:
 
 def _pictures(json: Json) -> int:
     """How many are attached."""
-    kinds = (string(one, "contentType").lower() for one in objects(json, "attachments"))
+    kinds = (
+        string(attachment, "contentType").lower() for attachment in objects(json, "attachments")
+    )
     return sum(kind.startswith("image/") for kind in kinds)
 
 
@@ -193,9 +207,9 @@ class _Mentions:
     def __init__(self, activity: Activity) -> None:
         self._activity = activity
         entities = objects(activity.json, "entities")
-        self._entities = [one for one in entities if string(one, "type") == "mention"]
-        self.us = ids.actor_id(activity.tenant, ids.bot_account(activity.us.app_id))
-        self.of_us = any(self._is_us(entity) for entity in self._entities)
+        self._entities = [entity for entity in entities if string(entity, "type") == "mention"]
+        self.own_actor = ids.actor_id(activity.tenant, ids.bot_account(activity.identity.app_id))
+        self.mentions_bot = any(self._is_own(entity) for entity in self._entities)
 
     def by_number(self, number: str, name: str) -> Inline:
         if number.isascii() and number.isdigit() and len(number) < 4:
@@ -207,7 +221,7 @@ class _Mentions:
     def by_name(self, name: str) -> Inline:
         for entity in self._entities:
             mentioned = string(object_of(entity, "mentioned"), "name")
-            if name in (mentioned, _untagged(string(entity, "text"))):
+            if name in (mentioned, _without_at_tag(string(entity, "text"))):
                 return self._node(entity, name)
         return Text(f"@{name}")
 
@@ -216,18 +230,18 @@ class _Mentions:
         name = name or string(object_of(entity, "mentioned"), "name") or account
         if not account:
             return Text(f"@{name}")
-        if self._is_us(entity):
-            return Mention(self.us, name)
+        if self._is_own(entity):
+            return Mention(self.own_actor, name)
         if account.startswith("19:"):  # a channel or a team, by the id of its conversation
             return ChannelLink(ids.channel_ref(self._activity.tenant, account).key, name)
         return Mention(self._activity.actor_of(account), name)
 
-    def _is_us(self, entity: Json) -> bool:
+    def _is_own(self, entity: Json) -> bool:
         account = string(object_of(entity, "mentioned"), "id")
-        return bool(account) and ids.is_us(account, self._activity.us.app_id)
+        return bool(account) and ids.is_own_account(account, self._activity.identity.app_id)
 
 
-def _untagged(text: str) -> str:
+def _without_at_tag(text: str) -> str:
     return text.removeprefix("<at>").removesuffix("</at>")
 
 
@@ -254,25 +268,25 @@ def _plain_line(line: str, mentions: _Mentions) -> list[Inline]:
     while (start := line.find("<at>")) >= 0 and (end := line.find("</at>", start)) >= 0:
         inlines += [Text(line[:start]), mentions.by_name(line[start + 4 : end])]
         line = line[end + 5 :]
-    return [one for one in (*inlines, Text(line)) if one != Text("")]
+    return [inline for inline in (*inlines, Text(line)) if inline != Text("")]
 
 
-def _without_first(document: Document, us: ActorId) -> Document:
+def _without_first(document: Document, own_actor: ActorId) -> Document:
     """Take our own name from the beginning: whom it was said to is told by `addresses_us`."""
     if not document or not isinstance(first := document[0], Paragraph):
         return document
-    rest = list(first.children)
-    while rest and isinstance(rest[0], Mention) and rest[0].actor == us:
-        del rest[0]
-        if rest and isinstance(after := rest[0], Text):
+    inlines = list(first.children)
+    while inlines and isinstance(inlines[0], Mention) and inlines[0].actor == own_actor:
+        del inlines[0]
+        if inlines and isinstance(after := inlines[0], Text):
             value = after.value.lstrip(" \u00a0\t,:")
-            rest[:1] = [replace(after, value=value)] if value else []
-        while rest and isinstance(rest[0], Break):
-            del rest[0]
-    return (Paragraph(tuple(rest)), *document[1:]) if rest else document[1:]
+            inlines[:1] = [replace(after, value=value)] if value else []
+        while inlines and isinstance(inlines[0], Break):
+            del inlines[0]
+    return (Paragraph(tuple(inlines)), *document[1:]) if inlines else document[1:]
 
 
-def _quoted(activity: Activity) -> str | None:
+def _quoted_message(activity: Activity) -> str | None:
     """Newer clients say what is answered in an entity (microsoft-teams-api 2.1)."""
     for entity in objects(activity.json, "entities"):
         if string(entity, "type") == "quotedReply":
@@ -283,22 +297,22 @@ def _quoted(activity: Activity) -> str | None:
 # --- reactions, members, channels -------------------------------
 
 
-def _reacted(activity: Activity) -> Sequence[Event]:
+def _decode_reactions(activity: Activity) -> Sequence[Event]:
     target = string(activity.json, "replyToId")
     if not target:
         raise UndecodableEvent(f"Reaction {activity.id!r} does not name its message (replyToId)")
     common: Json = {
-        **activity.around(target),
+        **activity.event_fields(target),
         "actor": activity.actor(),
         "target": target,
-        "own": ids.is_us(string(activity.author, "id"), activity.us.app_id),
+        "own": ids.is_own_account(string(activity.author, "id"), activity.identity.app_id),
     }
     added = _reactions(activity, "reactionsAdded")
     removed = _reactions(activity, "reactionsRemoved")
     return [
         *(ReactionAdded(**common, emoji=reaction_to_emoji(name)) for name in added),
         *(ReactionRemoved(**common, emoji=reaction_to_emoji(name)) for name in removed),
-    ] or _unknown(activity)
+    ] or _unknown_event(activity)
 
 
 def _reactions(activity: Activity, key: str) -> list[str]:
@@ -306,33 +320,33 @@ def _reactions(activity: Activity, key: str) -> list[str]:
     return [name for name in names if name]
 
 
-def _conversation_updated(activity: Activity) -> Sequence[Event]:
-    common = activity.around()
+def _decode_conversation_update(activity: Activity) -> Sequence[Event]:
+    common = activity.event_fields()
     joined = objects(activity.json, "membersAdded")
     left = objects(activity.json, "membersRemoved")
     events: list[Event] = [
-        *(_joined(activity, common, member) for member in joined),
-        *(_left(activity, common, member) for member in left),
+        *(_member_joined(activity, common, member) for member in joined),
+        *(_member_left(activity, common, member) for member in left),
     ]
-    return events or _channel_changed(activity, common)
+    return events or _decode_channel_change(activity, common)
 
 
-def _joined(activity: Activity, common: Json, member: Json) -> Event:
+def _member_joined(activity: Activity, common: Json, member: Json) -> Event:
     account = string(member, "id")
-    if ids.is_us(account, activity.us.app_id):
+    if ids.is_own_account(account, activity.identity.app_id):
         return Ignored(**common, reason="our own join")
     person = activity.person(member) if string(member, "name") else None
     return MemberJoined(**common, actor=activity.actor_of(account), person=person)
 
 
-def _left(activity: Activity, common: Json, member: Json) -> Event:
+def _member_left(activity: Activity, common: Json, member: Json) -> Event:
     account = string(member, "id")
-    if ids.is_us(account, activity.us.app_id):
+    if ids.is_own_account(account, activity.identity.app_id):
         return ChannelClosed(**common, reason="the bot was removed")
     return MemberLeft(**common, actor=activity.actor_of(account))
 
 
-def _channel_changed(activity: Activity, common: Json) -> Sequence[Event]:
+def _decode_channel_change(activity: Activity, common: Json) -> Sequence[Event]:
     channel = object_of(activity.data, "channel")
     if own_id := string(channel, "id"):
         common = common | {"place": Place(channel=activity.about)}
@@ -347,38 +361,38 @@ def _channel_changed(activity: Activity, common: Json) -> Sequence[Event]:
         case "teamDeleted" | "teamHardDeleted" | "teamArchived" as happened:
             return [ChannelClosed(**common, reason=f"the team was changed: {happened}")]
         case _:
-            return _renamed(activity, common)
+            return _decode_chat_name(activity, common)
 
 
-def _renamed(activity: Activity, common: Json) -> Sequence[Event]:
+def _decode_chat_name(activity: Activity, common: Json) -> Sequence[Event]:
     """Group chats say their new name in `topicName`."""
     if name := string(activity.json, "topicName"):
         return [ChannelRenamed(**common, name=name)]
-    return _unknown(activity)
+    return _unknown_event(activity)
 
 
-def _typing(activity: Activity) -> Sequence[Event]:
-    own = ids.is_us(string(activity.author, "id"), activity.us.app_id)
-    return [TypingStarted(**activity.around(), actor=activity.actor(), own=own)]
+def _decode_typing(activity: Activity) -> Sequence[Event]:
+    own = ids.is_own_account(string(activity.author, "id"), activity.identity.app_id)
+    return [TypingStarted(**activity.event_fields(), actor=activity.actor(), own=own)]
 
 
-def _ignored(reason: str) -> Callable[[Activity], Sequence[Event]]:
-    return lambda activity: [Ignored(**activity.around(), reason=reason)]
+def _ignore(reason: str) -> Callable[[Activity], Sequence[Event]]:
+    return lambda activity: [Ignored(**activity.event_fields(), reason=reason)]
 
 
-def _unknown(activity: Activity) -> Sequence[Event]:
+def _unknown_event(activity: Activity) -> Sequence[Event]:
     happened = string(activity.json, "name") or string(activity.data, "eventType")
     kind = f"{activity.type or 'activity'}/{happened}" if happened else activity.type or "activity"
-    return [Unknown(**activity.around(), kind=kind)]
+    return [Unknown(**activity.event_fields(), kind=kind)]
 
 
 _DECODERS: dict[str, Callable[[Activity], Sequence[Event]]] = {
-    "message": _posted,
-    "messageUpdate": _edited,
-    "messageDelete": _deleted,
-    "messageReaction": _reacted,
-    "conversationUpdate": _conversation_updated,
-    "installationUpdate": _ignored("the app was installed or removed"),
-    "invoke": _invoked,
-    "typing": _typing,
+    "message": _decode_post,
+    "messageUpdate": _decode_edit,
+    "messageDelete": _decode_deletion,
+    "messageReaction": _decode_reactions,
+    "conversationUpdate": _decode_conversation_update,
+    "installationUpdate": _ignore("the app was installed or removed"),
+    "invoke": _decode_invoke,
+    "typing": _decode_typing,
 }

@@ -59,11 +59,11 @@ def parse_html(html: str) -> Element:
     root = Element("")
     stack = [root]
     end = 0
-    for found in _MARKUP.finditer(html):
-        _add_text(stack[-1], html[end : found.start()])
-        end = found.end()
-        if found["tag"]:
-            _take_tag(stack, found)
+    for markup in _MARKUP.finditer(html):
+        _add_text(stack[-1], html[end : markup.start()])
+        end = markup.end()
+        if markup["tag"]:
+            _take_tag(stack, markup)
     _add_text(stack[-1], html[end:])
     return root
 
@@ -73,9 +73,9 @@ def _add_text(element: Element, text: str) -> None:
         element.children.append(unescape(text))
 
 
-def _take_tag(stack: list[Element], found: re.Match[str]) -> None:
-    tag, attributes = found["tag"].lower(), found["attributes"]
-    if found["end"]:
+def _take_tag(stack: list[Element], markup: re.Match[str]) -> None:
+    tag, attributes = markup["tag"].lower(), markup["attributes"]
+    if markup["end"]:
         _close(stack, tag)
         return
     if tag in _CLOSED_BY_THE_NEXT and stack[-1].tag == tag:
@@ -83,8 +83,8 @@ def _take_tag(stack: list[Element], found: re.Match[str]) -> None:
     element = Element(tag, _attributes(attributes))
     stack[-1].children.append(element)
     if tag in _BLOCKS:
-        for around in (*stack, element):
-            around.block = True
+        for ancestor in (*stack, element):
+            ancestor.block = True
     if tag not in _VOID and not attributes.endswith("/") and len(stack) < MAX_DEPTH:
         stack.append(element)
 
@@ -98,6 +98,6 @@ def _close(stack: list[Element], tag: str) -> None:
 
 def _attributes(text: str) -> dict[str, str]:
     return {
-        found[1].lower(): unescape(found[2] or found[3] or found[4] or "")
-        for found in _ATTRIBUTE.finditer(text)
+        attribute[1].lower(): unescape(attribute[2] or attribute[3] or attribute[4] or "")
+        for attribute in _ATTRIBUTE.finditer(text)
     }

@@ -52,13 +52,13 @@ sarcastic, 🤳 selfie selfiehand, 🤦 facepalm, 🤞 fingerscrossed crossedfin
 
 def reaction_to_emoji(name: str) -> str:
     """`like` -> 👍, `1f44b_wavinghand-tone4` -> 👋🏾, what is unknown -> `:name:`."""
-    found = _TONED.fullmatch(name)
-    base = found[1] if found else name
+    toned = _TONED.fullmatch(name)
+    base = toned[1] if toned else name
     emoji = _by_name().get(base) or _characters(base)
     if not emoji:
         return f":{name}:"
     return (
-        emoji[0] + _TONES[int(found[2]) - 1] + emoji[1:].removeprefix("\ufe0f") if found else emoji
+        emoji[0] + _TONES[int(toned[2]) - 1] + emoji[1:].removeprefix("\ufe0f") if toned else emoji
     )
 
 
@@ -74,9 +74,9 @@ def emoji_to_reaction(emoji: str) -> str | None:
 
 def _characters(name: str) -> str | None:
     """The code points that a name begins with; words such as `face` are none."""
-    found = _POINTS.match(name)
+    match = _POINTS.match(name)
     try:
-        points = [int(point, 16) for point in re.split("[-_]", found[0])] if found else []
+        points = [int(point, 16) for point in re.split("[-_]", match[0])] if match else []
         keycap = points[-1:] == [_KEYCAP]  # around a digit, `#` or `*`
         return "".join(map(chr, points)) if points and (keycap or min(points) > 0xFF) else None
     except (ValueError, OverflowError):
@@ -85,16 +85,16 @@ def _characters(name: str) -> str | None:
 
 @cache
 def _by_name() -> dict[str, str]:
-    found: dict[str, str] = {}
+    emoji_by_name: dict[str, str] = {}
     for entry in _WORDS.split(","):
         emoji, *names = entry.split()
-        found |= dict.fromkeys(names, emoji)
-    return found
+        emoji_by_name |= dict.fromkeys(names, emoji)
+    return emoji_by_name
 
 
 @cache
 def _by_emoji() -> dict[str, str]:
-    found: dict[str, str] = {}
+    name_by_emoji: dict[str, str] = {}
     for name, emoji in _by_name().items():
-        found.setdefault(emoji.replace("\ufe0f", ""), name)
-    return found
+        name_by_emoji.setdefault(emoji.replace("\ufe0f", ""), name)
+    return name_by_emoji

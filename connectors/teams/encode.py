@@ -36,7 +36,7 @@ from bridge.model import (
 from bridge.ports.files import Files
 from connectors.teams import ids
 from connectors.teams.above import Above
-from connectors.teams.ai_label import marked_as_ai
+from connectors.teams.ai_label import with_ai_label
 from connectors.teams.capabilities import APP_AND_TENANT, CONVERSATION, TEXT_LIMIT
 from connectors.teams.cards.write_text import knows_language
 from connectors.teams.citations import with_citations, with_list_of, with_marks
@@ -100,7 +100,7 @@ def _bodies(
         losses = (*losses, *unasked)
     if not byline.agent:
         return bodies, losses
-    cited = [with_citations(marked_as_ai(body), delivery.sources) for body in bodies]
+    cited = [with_citations(with_ai_label(body), delivery.sources) for body in bodies]
     return [body for body, _ in cited], (*losses, *(loss for _, cut in cited for loss in cut))
 
 
@@ -135,15 +135,17 @@ def _has_native_tables(delivery: Delivery) -> bool:
 # --- text ---------------------------------------------------------------------------------------
 
 
-def _texts(markdown: str, above: Above, known: Counterparts) -> tuple[list[str], tuple[Loss, ...]]:
+def _texts(
+    markdown: str, above: Above, counterparts: Counterparts
+) -> tuple[list[str], tuple[Loss, ...]]:
     """The text of each native message: the author, what is answered (first only), a part."""
-    document = with_counterparts(markdown_to_text(markdown), known)
+    document = with_counterparts(markdown_to_text(markdown), counterparts)
     whole = text_to_teams(document)
     first, later = _heads(above)
     room = _room(first)
     fits = _weight(whole) <= room
-    parts = [whole] if fits else [part for _, part in _split(markdown, room, known)]
-    texts = [_joined(later if slot else first, part) for slot, part in enumerate(parts)]
+    parts = [whole] if fits else [part for _, part in _split(markdown, room, counterparts)]
+    texts = [_join_blocks(later if slot else first, part) for slot, part in enumerate(parts)]
     return texts, tuple(_losses(document))
 
 
@@ -153,32 +155,35 @@ def parts(delivery: Delivery, byline: Byline) -> list[tuple[str, str, Callable[[
     markdown = message_text(delivery.message)[0]
     first, later = _heads(Above(byline.name, delivery.quoted))
     pieces = [piece for piece, _ in _split(markdown, _room(first), Counterparts())]
-    return [(later if slot else first, piece, _plainly) for slot, piece in enumerate(pieces)]
+    return [
+        (later if slot else first, piece, _write_without_mentions)
+        for slot, piece in enumerate(pieces)
+    ]
 
 
-def _plainly(markdown: str) -> str:
+def _write_without_mentions(markdown: str) -> str:
     return with_marks(text_to_teams(markdown_to_text(markdown)))
 
 
 def _heads(above: Above) -> tuple[str, str]:
     """What stands above the first message, and above the others."""
-    return _joined(*above.lines()), _joined(*above.without_quote().lines())
+    return _join_blocks(*above.lines()), _join_blocks(*above.without_quote().lines())
 
 
 def _room(head: str) -> int:
     return max(TEXT_LIMIT - _weight(f"{head}\n\n\n\n"), 1000)
 
 
-def _joined(*blocks: str) -> str:
+def _join_blocks(*blocks: str) -> str:
     return "\n\n".join(block for block in blocks if block)
 
 
-def _split(markdown: str, room: int, known: Counterparts) -> list[tuple[str, str]]:
+def _split(markdown: str, room: int, counterparts: Counterparts) -> list[tuple[str, str]]:
     """Each part, and what is written of it. Cut by what the parts weigh when they are written,
     guessed first: writing costs more."""
 
     def write(piece: str) -> str:
-        return text_to_teams(with_counterparts(markdown_to_text(piece), known))
+        return text_to_teams(with_counterparts(markdown_to_text(piece), counterparts))
 
     parts: list[tuple[str, str]] = []
     for piece in split_text(markdown, room, _guess):
@@ -204,7 +209,7 @@ def _weight(text: str) -> int:
     return utf16_length(text) + text.count('"') + text.count("\\") + text.count("\n")
 
 
-_SHOWN_OTHERWISE: dict[type, tuple[str, str, str]] = {
+_SUBSTITUTES: dict[type, tuple[str, str, str]] = {
     Heading: ("heading_as_bold", "a heading", "a bold line"),
     Spoiler: ("spoiler_shown", "a spoiler", "text behind the word spoiler"),
     Table: ("table_as_lines", "a table", "lines of cells"),
@@ -213,7 +218,7 @@ _SHOWN_OTHERWISE: dict[type, tuple[str, str, str]] = {
 
 def _losses(document: Document) -> Iterator[Loss]:
     kinds = _kinds(document)
-    for kind, (name, what, shown_as) in _SHOWN_OTHERWISE.items():
+    for kind, (name, what, shown_as) in _SUBSTITUTES.items():
         if kind in kinds:
             yield Loss(path="/content", kind=name, what=what, shown_as=shown_as)
 

@@ -24,9 +24,12 @@ def with_question(bodies: list[Body]) -> tuple[list[Body], tuple[Loss, ...]]:
         return bodies, (Loss(path="/", kind="feedback_not_asked", what="feedback", shown_as=why),)
     last = bodies[-1]
     data = last.get("channelData")
-    known = data if isinstance(data, dict) else {}
-    asked: Body = {**last, "channelData": {**known, "feedbackLoop": {"type": "default"}}}
-    return [*bodies[:-1], asked], ()
+    channel_data = data if isinstance(data, dict) else {}
+    with_thumbs: Body = {
+        **last,
+        "channelData": {**channel_data, "feedbackLoop": {"type": "default"}},
+    }
+    return [*bodies[:-1], with_thumbs], ()
 
 
 def is_feedback(json: Json) -> bool:
@@ -38,16 +41,16 @@ def is_feedback(json: Json) -> bool:
 def feedback_in(activity: Activity) -> Event | None:
     """None where no message is named, or neither thumb."""
     target = string(activity.json, "replyToId")
-    said = object_of(object_of(activity.json, "value"), "actionValue")
-    sense = _SENSES.get(string(said, "reaction"))
+    answer = object_of(object_of(activity.json, "value"), "actionValue")
+    sense = _SENSES.get(string(answer, "reaction"))
     if not target or sense is None:
         return None
     return FeedbackGiven(
-        **activity.around(target),
+        **activity.event_fields(target),
         actor=activity.actor(),
         target=target,
         sense=sense,
-        comment=_comment(string(said, "feedback")),
+        comment=_comment(string(answer, "feedback")),
     )
 
 

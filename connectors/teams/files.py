@@ -12,7 +12,7 @@ from bridge.model import Raw
 from bridge.ports.abilities.files import FileAddress
 from bridge.ports.blobs import Blobs
 from bridge.ports.fetch import Bearer
-from connectors.teams.activity import object_of, parsed, string
+from connectors.teams.activity import object_of, parse_activity, string
 from connectors.teams.cards.schemas import OWN_FILE
 from connectors.teams.consent import Consent
 from connectors.teams.send import BotToken, HttpClient, error_of
@@ -45,9 +45,12 @@ def _shared_address(asset: Asset, raw: Raw) -> FileAddress | None:
     own = asset.file_id.removeprefix(OWN_FILE)
     if not own or own == asset.file_id:
         return None
-    attachments = parsed(raw.payload).get("attachments")
-    for index, one in enumerate(attachments if isinstance(attachments, list) else ()):
-        if isinstance(one, dict) and string(object_of(one, "content"), "uniqueId") == own:
+    attachments = parse_activity(raw.payload).get("attachments")
+    for index, attachment in enumerate(attachments if isinstance(attachments, list) else ()):
+        if (
+            isinstance(attachment, dict)
+            and string(object_of(attachment, "content"), "uniqueId") == own
+        ):
             url = raw.credentials.get(f"/attachments/{index}/content/downloadUrl", "")
             return FileAddress(url) if url else None
     return None

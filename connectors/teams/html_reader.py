@@ -62,31 +62,31 @@ def html_to_text(html: str, mentioned: Mentioned | None = None, attached: int = 
     document = read_simply(html)
     read = read_elements(html, mentioned, attached) if document is None else ReadHtml(document)
     if "☑" in html or "☐" in html:
-        return replace(read, document=tuple(map(_ticked, read.document)))
+        return replace(read, document=tuple(map(_read_tasks, read.document)))
     return read
 
 
-def _ticked(block: Block) -> Block:
+def _read_tasks(block: Block) -> Block:
     """Items that begin with a box are tasks: so we write them."""
     match block:
         case Quote(blocks):
-            return Quote(tuple(map(_ticked, blocks)))
+            return Quote(tuple(map(_read_tasks, blocks)))
         case List(items, start):
-            return List(tuple(map(_ticked_item, items)), start)
+            return List(tuple(map(_read_task, items)), start)
         case _:
             return block
 
 
-def _ticked_item(item: ListItem) -> ListItem:
+def _read_task(item: ListItem) -> ListItem:
     match item.blocks:
-        case (Paragraph((Text(value), *rest)), *below) if value[:2] in _BOXES:
-            said = (Text(value[2:]), *rest) if value[2:] else tuple(rest)
-            first = (Paragraph(said),) if said else ()
-            return ListItem((*first, *map(_ticked, below)), _BOXES[value[:2]])
+        case (Paragraph((Text(value), *inlines)), *below) if value[:2] in _BOXES:
+            children = (Text(value[2:]), *inlines) if value[2:] else tuple(inlines)
+            first = (Paragraph(children),) if children else ()
+            return ListItem((*first, *map(_read_tasks, below)), _BOXES[value[:2]])
         case (Paragraph((Text("☑" | "☐" as box),)), *below):
-            return ListItem(tuple(map(_ticked, below)), _BOXES[f"{box} "])
+            return ListItem(tuple(map(_read_tasks, below)), _BOXES[f"{box} "])
         case blocks:
-            return ListItem(tuple(map(_ticked, blocks)), item.checked)
+            return ListItem(tuple(map(_read_tasks, blocks)), item.checked)
 
 
 # --- what is simple -------------------------------------------------------------------------
@@ -127,13 +127,13 @@ def read_simply(html: str) -> Document | None:
             if index % 2:
                 blocks += _simple_code(part)
             elif part:
-                blocks += _SIMPLE.read(_collapsed(part))
+                blocks += _SIMPLE.read(_collapse_spaces(part))
     except NotSimple:
         return None
     return tuple(blocks)
 
 
-def _collapsed(html: str) -> str:
+def _collapse_spaces(html: str) -> str:
     """White space as it is seen; a line break where HTML has a tag for it."""
     html = html.replace("&nbsp;", " ")
     if not html.isprintable():
@@ -153,11 +153,11 @@ def _collapsed(html: str) -> str:
 
 
 def _simple_code(html: str) -> list[Block]:
-    found = _CODE_PARTS.fullmatch(html)
-    if not found:
+    code = _CODE_PARTS.fullmatch(html)
+    if not code:
         raise NotSimple
-    named = _CLASS.search(found[1]) or _CLASS.search(found[2] or "")
-    value = unescape(_BREAK.sub("\n", found[3]))
+    named = _CLASS.search(code[1]) or _CLASS.search(code[2] or "")
+    value = unescape(_BREAK.sub("\n", code[3]))
     return _code_of(value, unescape(named[1]) if named else "")
 
 
@@ -235,7 +235,7 @@ class _Reader:
             case "hr":
                 return [Rule()]
             case tag if tag in _HEADINGS:
-                inlines = _trimmed(self._inlines(element))
+                inlines = _trim(self._inlines(element))
                 return [Heading(_HEADINGS[tag], inlines)] if inlines else []
             case _:
                 return self.blocks(element.children)
@@ -296,14 +296,14 @@ class _Reader:
         if tag == "a":
             return _link(attributes.get("href", ""), inner)
         if tag in _STYLES:
-            inner = _styled(_STYLES[tag], inner)
+            inner = _apply_style(_STYLES[tag], inner)
         for style in _styles_of(attributes.get("style", "")) if "style" in attributes else ():
             if style is not _STYLES.get(tag):
-                inner = _styled(style, inner)
+                inner = _apply_style(style, inner)
         return inner
 
     def _picture(self, element: Element) -> list[Inline]:
-        if not self._attached or not _is_kept_by_teams(element):
+        if not self._attached or not _is_teams_hosted(element):
             return _picture(element)
         self._attached -= 1
         return _picture(element) if _words_for(element) else []
@@ -320,13 +320,13 @@ def _paragraphs(run: list[Inline]) -> list[Block]:
             paragraphs.append([])
         else:
             current.append(inline)
-    trimmed = [_trimmed(paragraph) for paragraph in paragraphs]
+    trimmed = [_trim(paragraph) for paragraph in paragraphs]
     return [Paragraph(paragraph) for paragraph in trimmed if paragraph]
 
 
-def _trimmed(run: Sequence[Inline]) -> tuple[Inline, ...]:
+def _trim(run: Sequence[Inline]) -> tuple[Inline, ...]:
     """No spaces or breaks at the ends, none around breaks, and single ones between."""
-    inlines = _collapsed_run(run)
+    inlines = _collapse_run(run)
     while inlines:
         if isinstance(inlines[-1], Break):
             inlines.pop()
@@ -345,7 +345,7 @@ def _is_empty_start(inline: Inline) -> bool:
     return isinstance(inline, Break) or inline == Text(" ")
 
 
-def _collapsed_run(run: Sequence[Inline]) -> list[Inline]:
+def _collapse_run(run: Sequence[Inline]) -> list[Inline]:
     """Texts side by side become one; single spaces, and none around breaks."""
     inlines: list[Inline] = []
     for inline in merge_texts(run):
@@ -372,9 +372,11 @@ def _strip_end(inlines: list[Inline]) -> bool:
     return True
 
 
-def _styled(style: Callable[[tuple[Inline, ...]], Inline], inner: Sequence[Inline]) -> list[Inline]:
+def _apply_style(
+    style: Callable[[tuple[Inline, ...]], Inline], inner: Sequence[Inline]
+) -> list[Inline]:
     """Spaces and breaks at the edges go outside, so that Markdown can say the same."""
-    inlines = _collapsed_run(inner)
+    inlines = _collapse_run(inner)
     before: list[Inline] = []
     after: list[Inline] = []
     while inlines and (edge := _edge(inlines[0], first=True)):
@@ -404,7 +406,7 @@ def _link(url: str, inner: Sequence[Inline]) -> list[Inline]:
         return list(linked(inner, url))
     if not plain_inlines(inner).strip():
         return [Link(url, (Text(url),))]
-    return _styled(lambda children: Link(url, children), inner)
+    return _apply_style(lambda children: Link(url, children), inner)
 
 
 def _picture(element: Element) -> list[Inline]:
@@ -415,7 +417,7 @@ def _picture(element: Element) -> list[Inline]:
     words = _words_for(element)
     label = Text(f"[image: {words}]" if words else "[image]")
     url = element.attributes.get("src", "")
-    if _is_kept_by_teams(element) or not _ALLOWED_URL.match(url):
+    if _is_teams_hosted(element) or not _ALLOWED_URL.match(url):
         return [label]
     return [Link(url, (label,))]
 
@@ -430,7 +432,7 @@ def _words_for(picture: Element) -> str:
     return "" if alt.lower() == "image" else alt
 
 
-def _is_kept_by_teams(element: Element) -> bool:
+def _is_teams_hosted(element: Element) -> bool:
     """Such pictures open only with a token."""
     return element.attributes.get("itemtype", "").lower().endswith("/amsimage")
 
@@ -438,15 +440,15 @@ def _is_kept_by_teams(element: Element) -> bool:
 def _emoji(element: Element, alt: str) -> list[Inline]:
     """By its character, or by its name where it has only words."""
     inside = next(element.elements(), element).attributes.get("alt", "")
-    shown = alt or inside.strip() or _SPACES.sub(" ", element.text()).strip()
-    if shown and not shown.isascii():
-        return [Emoji(shown, unicode=shown)]
+    words = alt or inside.strip() or _SPACES.sub(" ", element.text()).strip()
+    if words and not words.isascii():
+        return [Emoji(words, unicode=words)]
     name = element.attributes.get("itemid") or element.attributes.get("id") or ""
-    known = reaction_to_emoji(name)
-    if not known.isascii():
-        return [Emoji(name, unicode=known)]
-    said = shown or element.attributes.get("title", "")
-    return [Emoji(said.strip(":() ") or "emoji")]
+    emoji = reaction_to_emoji(name)
+    if not emoji.isascii():
+        return [Emoji(name, unicode=emoji)]
+    name_or_title = words or element.attributes.get("title", "")
+    return [Emoji(name_or_title.strip(":() ") or "emoji")]
 
 
 def _code_block(element: Element) -> list[Block]:
@@ -471,4 +473,4 @@ def _rows(element: Element) -> Iterator[Element | str]:
 
 
 def _on_one_line(run: Sequence[Inline]) -> tuple[Inline, ...]:
-    return _trimmed([Text(" ") if isinstance(inline, Break) else inline for inline in run])
+    return _trim([Text(" ") if isinstance(inline, Break) else inline for inline in run])

@@ -71,8 +71,8 @@ def _block(block: Block) -> str:
 def _item(item: ListItem) -> str:
     """A paragraph at its start needs no element of its own."""
     match item.blocks:
-        case (Paragraph(children), *rest):
-            return f"<li>{BOXES[item.checked]}{_line(children)}{''.join(map(_block, rest))}</li>"
+        case (Paragraph(children), *below):
+            return f"<li>{BOXES[item.checked]}{_line(children)}{''.join(map(_block, below))}</li>"
         case blocks:
             return f"<li>{BOXES[item.checked].strip()}{''.join(map(_block, blocks))}</li>"
 

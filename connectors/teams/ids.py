@@ -76,7 +76,7 @@ def is_bot(account: str) -> bool:
     return account.startswith("28:")
 
 
-def is_us(account: str, app_id: str) -> bool:
+def is_own_account(account: str, app_id: str) -> bool:
     return account.removeprefix("28:").lower() == app_id.lower()
 
 

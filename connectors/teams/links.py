@@ -18,11 +18,11 @@ def message_at(url: str) -> tuple[ChannelRef, str] | None:
         parts = urlsplit(url)
     except ValueError:
         return None
-    found = _MESSAGE.fullmatch(unquote(parts.path))
+    match = _MESSAGE.fullmatch(unquote(parts.path))
     tenant = parse_qs(parts.query).get("tenantId", [""])[0]
-    if parts.hostname != "teams.microsoft.com" or found is None or not tenant:
+    if parts.hostname != "teams.microsoft.com" or match is None or not tenant:
         return None
-    return ids.channel_ref(tenant, found[1]), found[2]
+    return ids.channel_ref(tenant, match[1]), match[2]
 
 
 def address_of(channel: ChannelRef, copy: Receipt) -> str:

@@ -85,16 +85,16 @@ def text_to_teams(document: Document) -> str:
 def escape_text(text: str) -> str:
     """Characters -> Markdown and HTML that show just these characters."""
     escaped = _references(text)
-    if text[:1] in _STARTS and (found := _LINE_START.match(escaped)):
-        sign = found[0][-1]
-        return f"{found[0][:-1]}{_REFERENCES[sign]}{escaped[found.end() :]}"
+    if text[:1] in _STARTS and (start := _LINE_START.match(escaped)):
+        sign = start[0][-1]
+        return f"{start[0][:-1]}{_REFERENCES[sign]}{escaped[start.end() :]}"
     return escaped
 
 
 def escape_name(name: str, fallback: str = "Unknown") -> str:
     """A person's name on one line, nothing in it markup or invisible."""
-    shown = _SPACES.sub(" ", _INVISIBLE.sub(" ", name)).strip() or fallback
-    return escape_text(shown)
+    visible = _SPACES.sub(" ", _INVISIBLE.sub(" ", name)).strip() or fallback
+    return escape_text(visible)
 
 
 def at_tag(name: str) -> str:
@@ -106,8 +106,8 @@ def _references(text: str) -> str:
     return _SPECIAL.sub(_reference, text)
 
 
-def _reference(found: re.Match[str]) -> str:
-    return _REFERENCES[found[0]]
+def _reference(special: re.Match[str]) -> str:
+    return _REFERENCES[special[0]]
 
 
 # --- blocks ---------------------------------------------------------------------------------
@@ -182,22 +182,22 @@ def _item(item: ListItem, mark: str, depth: int) -> str:
     if "\n" not in body:
         return f"{mark} {body}".rstrip()
     indent = " " * (len(mark) + 1)
-    first, *rest = body.split("\n")
+    first, *following = body.split("\n")
     return "\n".join(
-        [f"{mark} {first}".rstrip(), *[indent + line if line else "" for line in rest]]
+        [f"{mark} {first}".rstrip(), *[indent + line if line else "" for line in following]]
     )
 
 
 def _parts(item: ListItem, depth: int) -> list[tuple[Block, str]]:
     """The blocks of an item that say something, and what they say."""
-    found: list[tuple[Block, str]] = []
+    written: list[tuple[Block, str]] = []
     flipped = False
     for block in item.blocks if depth < MAX_DEPTH else flat_blocks(item.blocks):
-        previous = found[-1][0] if found else None
+        previous = written[-1][0] if written else None
         flipped = isinstance(block, List) and isinstance(previous, List) and not flipped
         if text := _block(block, depth + 1, flipped=flipped):
-            found.append((block, text))
-    return found
+            written.append((block, text))
+    return written
 
 
 def _row(cells: Sequence[tuple[Inline, ...]]) -> str:
@@ -304,5 +304,5 @@ def _link(node: Link, within: _Within, *, alone: bool) -> str:
     return f"[{inside}]({target})"
 
 
-def _percent(found: re.Match[str]) -> str:
-    return "".join([f"%{byte:02X}" for byte in found[0].encode("utf-8", "replace")])
+def _percent(unsafe: re.Match[str]) -> str:
+    return "".join([f"%{byte:02X}" for byte in unsafe[0].encode("utf-8", "replace")])

@@ -18,11 +18,11 @@ from connectors.teams.text import at_tag
 Body = dict[str, JsonValue]
 
 
-def with_mentions(body: Body, known: Counterparts) -> Body:
+def with_mentions(body: Body, counterparts: Counterparts) -> Body:
     """The activity with an entity for each person whom its text or its card mentions."""
-    if not known.people:
+    if not counterparts.people:
         return body
-    people = list(known.people.values())
+    people = list(counterparts.people.values())
     if isinstance(text := body.get("text"), str) and (entities := _entities(text, people)):
         body = {**body, "entities": entities}
     if isinstance(attachments := body.get("attachments"), list):
@@ -43,14 +43,14 @@ def _entity(person: Person) -> JsonValue:
 
 def _in_card(attachment: JsonValue, people: list[Person]) -> JsonValue:
     match attachment:
-        case {"content": {"type": "AdaptiveCard", **card}, **rest}:
+        case {"content": {"type": "AdaptiveCard", **card}, **attachment_fields}:
             texts = "\n".join(_texts(cast("JsonValue", card)))
             if entities := _entities(texts, people):
                 msteams = card.get("msteams")
                 extras: Body = {**(msteams if isinstance(msteams, dict) else {})}
                 extras["entities"] = entities
                 content: Body = {"type": "AdaptiveCard", **card, "msteams": extras}
-                return {**rest, "content": content}
+                return {**attachment_fields, "content": content}
             return attachment
         case _:
             return attachment

@@ -13,10 +13,10 @@ from connectors.teams.activity import Json, string
 
 def native_press(payload: Payload, interaction: Interaction) -> JsonValue:
     """Of an Execute the value of its invoke; else the data of a Submit, its inputs within."""
-    found = _at(payload.data, interaction.path.removeprefix(payload.at))
+    action_json = _at(payload.data, interaction.path.removeprefix(payload.at))
     own = interaction.value if isinstance(interaction.value, dict) else {}
     data: dict[str, JsonValue] = {**own, **interaction.inputs}
-    if string(found, "type") == "Action.Execute":
+    if string(action_json, "type") == "Action.Execute":
         action: JsonValue = {"type": "Action.Execute", "verb": interaction.id, "data": data}
         return {"action": action, "trigger": "manual"}
     return data

@@ -11,7 +11,7 @@ from connectors.teams.activity import Json, object_of, objects, string
 from connectors.teams.references import Reference, References
 from connectors.teams.send import Sender
 
-_MOST_PAGES = 20
+_MAX_PAGES = 20
 _PAGE = 500
 
 
@@ -27,13 +27,13 @@ class Outsiders:
         reference = await self._references.get(channel.channel)
         if reference is None:
             return ()
-        found: list[str] = []
+        outsiders: list[str] = []
         if await _is_shared(reference, self._sender):
-            found.append("people of other teams, or other organisations (a shared channel)")
+            outsiders.append("people of other teams, or other organisations (a shared channel)")
         members = _members(reference, self._sender)
         if guests := [member async for member in members if _is_guest(member, reference)]:
-            found.append("1 guest" if len(guests) == 1 else f"{len(guests)} guests")
-        return found
+            outsiders.append("1 guest" if len(guests) == 1 else f"{len(guests)} guests")
+        return outsiders
 
 
 async def _is_shared(reference: Reference, sender: Sender) -> bool:
@@ -52,14 +52,14 @@ async def _is_shared(reference: Reference, sender: Sender) -> bool:
 async def _members(reference: Reference, sender: Sender) -> AsyncIterator[Json]:
     path = f"/v3/conversations/{quote(reference.conversation, safe='')}/pagedmembers"
     further = ""
-    for _ in range(_MOST_PAGES):
+    for _ in range(_MAX_PAGES):
         query = {"pageSize": str(_PAGE)} | ({"continuationToken": further} if further else {})
         try:
             page = await sender.get(reference.channel, f"{path}?{urlencode(query)}")
         except (NotFound, Refused):
             return  # a roster that we may not see
-        for one in objects(page, "members"):
-            yield one
+        for member in objects(page, "members"):
+            yield member
         further = string(page, "continuationToken")
         if not further:
             return

@@ -15,7 +15,7 @@ from connectors.teams.references import Reference, References
 from connectors.teams.send import Sender
 from connectors.teams.settings import TeamsSettings
 
-_MOST_TRIES = 5  # conversations asked for somebody who was not heard of yet
+_MAX_TRIES = 5  # conversations asked for somebody who was not heard of yet
 _REMEMBERED = 10_000  # people
 
 
@@ -27,23 +27,23 @@ class People:
         self._settings = settings
         self._references = references
         self._sender = sender
-        self._heard_in: OrderedDict[ActorId, str] = OrderedDict()
+        self._last_conversations: OrderedDict[ActorId, str] = OrderedDict()
         self.own_name = ""
 
     def learn(self, activity: Json) -> None:
         """Remember what an activity tells: our own name, and where its author spoke."""
         recipient = object_of(activity, "recipient")
-        if ids.is_us(string(recipient, "id"), self._settings.app_id):
+        if ids.is_own_account(string(recipient, "id"), self._settings.app_id):
             self.own_name = string(recipient, "name") or self.own_name
         tenant = tenant_of(activity) or self._settings.tenant_id
         author = string(object_of(activity, "from"), "id")
         conversation = string(object_of(activity, "conversation"), "id")
         if tenant and author and conversation:
             actor = ids.actor_id(tenant, author)
-            self._heard_in[actor] = ids.split_conversation(conversation)[0]
-            self._heard_in.move_to_end(actor)
-            if len(self._heard_in) > _REMEMBERED:
-                self._heard_in.popitem(last=False)
+            self._last_conversations[actor] = ids.split_conversation(conversation)[0]
+            self._last_conversations.move_to_end(actor)
+            if len(self._last_conversations) > _REMEMBERED:
+                self._last_conversations.popitem(last=False)
 
     async def person(self, actor: ActorId) -> Person | None:
         member = await self.member(actor)
@@ -62,11 +62,19 @@ class People:
     async def member(self, actor: ActorId) -> Json:
         """As a roster has them; empty when no roster that we may see does."""
         tenant, account = ids.split_actor(actor)
-        heard_in = self._heard_in.get(actor)
-        known = [place for place in await self._references.all() if place.tenant == tenant]
-        first = [place for place in known if place.conversation == heard_in]
-        others = [place for place in _one_per_team(known) if place.conversation != heard_in]
-        for reference in (*first, *others)[:_MOST_TRIES]:
+        last_conversation = self._last_conversations.get(actor)
+        references = [
+            reference for reference in await self._references.all() if reference.tenant == tenant
+        ]
+        first = [
+            reference for reference in references if reference.conversation == last_conversation
+        ]
+        others = [
+            reference
+            for reference in _by_team(references)
+            if reference.conversation != last_conversation
+        ]
+        for reference in (*first, *others)[:_MAX_TRIES]:
             if string(member := await _ask(account, reference, self._sender), "name").strip():
                 return member
         return {}
@@ -125,7 +133,7 @@ async def _ask(account: str, reference: Reference, sender: Sender) -> Json:
         return {}
 
 
-def _one_per_team(references: list[Reference]) -> list[Reference]:
+def _by_team(references: list[Reference]) -> list[Reference]:
     """All channels of a team have the same members."""
     return list(
         {reference.team or reference.conversation: reference for reference in references}.values()

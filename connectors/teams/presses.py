@@ -22,7 +22,7 @@ from connectors.teams.cards.write_inputs import options_with, typed_values_of, v
 INVOKE = "adaptiveCard/action"
 SEARCH = "application/search"
 _RESULTS = "application/vnd.microsoft.search.searchResponse"
-_MOST_FOUND = 15  # options that a menu shows at a time
+_MAX_RESULTS = 15  # options that a menu shows at a time
 _OURS = "token"  # where our buttons carry theirs
 _MANY = "many"  # ... and for which inputs several values may be chosen
 _TYPED = "typed"  # ... or written
@@ -34,11 +34,11 @@ def is_press(json: Json) -> bool:
     """A Submit comes as a message without text; an Execute as an invoke."""
     if string(json, "type") == "invoke":
         return string(json, "name") == INVOKE
-    nothing_said = not string(json, "text") and not objects(json, "attachments")
-    return nothing_said and json.get("value") is not None
+    is_empty = not string(json, "text") and not objects(json, "attachments")
+    return is_empty and json.get("value") is not None
 
 
-def pressed(activity: Activity) -> Event | None:
+def press_event(activity: Activity) -> Event | None:
     """None where no message or action is named."""
     target = string(activity.json, "replyToId")
     value = object_of(activity.json, "value")
@@ -48,7 +48,7 @@ def pressed(activity: Activity) -> Event | None:
     if not target or not token:
         return None
     return ActionPressed(
-        **activity.around(target),
+        **activity.event_fields(target),
         actor=activity.actor(),
         target=target,
         token=token,
@@ -77,9 +77,9 @@ def _filled_in(data: Json) -> Iterator[tuple[str, JsonValue]]:
 
 
 def _tokens(data: Json, name: str) -> frozenset[str]:
-    found = data.get(name)
-    several = found if isinstance(found, list) else []
-    return frozenset(one for one in several if isinstance(one, str))
+    listed = data.get(name)
+    tokens = listed if isinstance(listed, list) else []
+    return frozenset(token for token in tokens if isinstance(token, str))
 
 
 # --- searching ----------------------------------------------------------------------------------
@@ -90,17 +90,17 @@ def is_search(json: Json) -> bool:
     return string(json, "type") == "invoke" and string(json, "name") == SEARCH
 
 
-def found_in(card: Card, token_of: Callable[[str], str], value: Json) -> list[Json]:
+def matching_options(card: Card, token_of: Callable[[str], str], value: Json) -> list[Json]:
     """The options of the menu with this token that have the words in them."""
     node = find_action(card, token_of, string(value, "dataset"))
     if not isinstance(node, Choice):
         return []
-    wanted = object_of(value, "queryOptions").get("skip")
-    first = min(max(wanted, 0), 100_000) if isinstance(wanted, int) else 0
-    found = options_with(node, string(value, "queryText"))
-    return list(islice(found, first, first + _MOST_FOUND))
+    skip = object_of(value, "queryOptions").get("skip")
+    first = min(max(skip, 0), 100_000) if isinstance(skip, int) else 0
+    options = options_with(node, string(value, "queryText"))
+    return list(islice(options, first, first + _MAX_RESULTS))
 
 
-def results(found: list[Json]) -> Json:
+def search_response(options: list[Json]) -> Json:
     """The answer to a search."""
-    return {"type": _RESULTS, "value": {"results": cast("JsonValue", found)}}
+    return {"type": _RESULTS, "value": {"results": cast("JsonValue", options)}}

@@ -26,9 +26,17 @@ from bridge.errors import BridgeError, PlatformError, Unauthorized
 from bridge.model import AccountId
 from bridge.ports.inbox import Inbox
 from connectors.teams import ids
-from connectors.teams.activity import Json, Us, object_of, parsed, raw_of, string, tenant_of
+from connectors.teams.activity import (
+    BotIdentity,
+    Json,
+    object_of,
+    parse_activity,
+    raw_of,
+    string,
+    tenant_of,
+)
 from connectors.teams.feedback import is_feedback
-from connectors.teams.presses import found_in, is_press, is_search, results
+from connectors.teams.presses import is_press, is_search, matching_options, search_response
 from connectors.teams.references import Reference, References, reference_of
 from connectors.teams.settings import TeamsSettings
 from connectors.teams.validate import TokenValidator, check_belongs
@@ -36,7 +44,7 @@ from connectors.teams.validate import TokenValidator, check_belongs
 MAX_BODY = 1024 * 1024
 _BODY_WITHIN = 10.0  # seconds
 # learn.microsoft.com "Universal Actions": the text is shown to the one who pressed (2026-06).
-_HEARD = {
+_PRESS_ANSWER = {
     "statusCode": 200,
     "type": "application/vnd.microsoft.activity.message",
     "value": "✓",
@@ -52,57 +60,61 @@ class Receiver:
     def __init__(
         self,
         settings: TeamsSettings,
-        us: Us,
+        identity: BotIdentity,
         inbox: Inbox,
         references: References,
         validator: TokenValidator,
-        heard: Callable[[Json], None],
-        consented: Callable[[Json], bool],
+        on_activity: Callable[[Json], None],
+        on_consent: Callable[[Json], bool],
         cards: Cards = NO_CARDS,
     ) -> None:
         self._settings = settings
-        self._us = us
+        self._identity = identity
         self._inbox = inbox
         self._references = references
         self._validator = validator
-        self._heard = heard
+        self._on_activity = on_activity
         self._cards = cards
-        self._turns = _Turns(us.account, consented)
+        self._turns = _Turns(identity.account, on_consent)
 
     def routes(self) -> list[Route]:
         return [Route("/messages", self._messages, methods=["POST"])]
 
     async def _messages(self, request: Request) -> Response:
         try:
-            activity = await self._checked(request)
+            activity = await self._authenticated(request)
         except Unauthorized as error:
-            log.warning("activity_rejected", account=self._us.account, reason=str(error))
+            log.warning("activity_rejected", account=self._identity.account, reason=str(error))
             return _problem(401, str(error))
         except PlatformError as error:
-            log.warning("signing_keys_fetch_failed", account=self._us.account, reason=str(error))
+            log.warning(
+                "signing_keys_fetch_failed", account=self._identity.account, reason=str(error)
+            )
             return _problem(503, str(error))
         except _Rejected as rejected:
             return _problem(rejected.status, str(rejected))
         if is_search(activity):
-            return JSONResponse(results(await self._found(activity)))
-        return await self._taken(activity)
+            return JSONResponse(search_response(await self._search(activity)))
+        return await self._accept(activity)
 
-    async def _found(self, activity: Json) -> list[Json]:
+    async def _search(self, activity: Json) -> list[Json]:
         """Nothing happens by typing in a menu: it is answered, and not kept."""
-        tenant = tenant_of(activity) or self._us.tenant or ""
+        tenant = tenant_of(activity) or self._identity.tenant or ""
         conversation = string(object_of(activity, "conversation"), "id")
         channel = ids.channel_ref(tenant, conversation)
         target = string(activity, "replyToId")
         try:
             message = await self._inbox.shown(channel, target) if target else None
         except BridgeError as error:
-            log.warning("search_answer_failed", account=self._us.account, reason=str(error))
+            log.warning("search_answer_failed", account=self._identity.account, reason=str(error))
             return []
         if message is None or (token_of := self._cards.live_tokens(message)) is None:
             return []
-        return found_in(self._cards.read(message)[0], token_of, object_of(activity, "value"))
+        return matching_options(
+            self._cards.read(message)[0], token_of, object_of(activity, "value")
+        )
 
-    async def _checked(self, request: Request) -> Json:
+    async def _authenticated(self, request: Request) -> Json:
         """The activity of a request that comes from the Bot Framework and is meant for us."""
         claims = None
         if self._settings.validate_tokens:
@@ -118,36 +130,36 @@ class Receiver:
             raise Unauthorized(f"The activity comes from tenant {tenant!r}, which is not ours")
         return activity
 
-    async def _taken(self, activity: Json) -> Response:
+    async def _accept(self, activity: Json) -> Response:
         """Where it comes from is known before it is worked on: it may be the first thing heard from
         there, and names are asked for there."""
-        raw = raw_of(activity, self._us)
+        raw = raw_of(activity, self._identity)
         try:
             await self._learn(activity)
             await self._inbox.accept(raw)
             response = await self._turns.run(activity)
         except BridgeError as error:
-            log.warning("activity_write_failed", account=self._us.account, reason=str(error))
+            log.warning("activity_write_failed", account=self._identity.account, reason=str(error))
             return _problem(500, "The activity could not be kept; send it again")
-        self._heard(activity)
+        self._on_activity(activity)
         return response
 
     async def _learn(self, activity: Json) -> None:
         """Where to answer."""
-        learned = reference_of(activity, self._us.tenant)
+        learned = reference_of(activity, self._identity.tenant)
         if learned is not None and self._may_answer(learned):
             await self._references.learn(learned)
 
     def _may_answer(self, reference: Reference) -> bool:
-        known = self._settings.may_be_called(reference.service_url)
-        if not known:
+        allowed = self._settings.may_be_called(reference.service_url)
+        if not allowed:
             log.warning(
                 "service_url_not_allowed",
-                account=self._us.account,
+                account=self._identity.account,
                 service_url=reference.service_url,
                 todo="add its host to service_hosts if Microsoft documents it",
             )
-        return known
+        return allowed
 
 
 class _Rejected(Exception):
@@ -173,7 +185,7 @@ async def _body(request: Request) -> bytes:
 
 def _activity_of(body: bytes) -> Json:
     try:
-        activity = parsed(body)
+        activity = parse_activity(body)
     except BridgeError as error:
         raise _Rejected(400, str(error)) from error
     if not string(activity, "type"):
@@ -191,10 +203,10 @@ def _problem(status: int, text: str) -> Response:
 class _Turns(BotAdapter):
     """Runs botbuilder's turn without its network parts: posts go out through our own sender."""
 
-    def __init__(self, account: AccountId, consented: Callable[[Json], bool]) -> None:
+    def __init__(self, account: AccountId, on_consent: Callable[[Json], bool]) -> None:
         super().__init__()
         self._account = account
-        self._consented = consented
+        self._on_consent = on_consent
 
     async def run(self, json: Json) -> Response:
         try:
@@ -204,7 +216,7 @@ class _Turns(BotAdapter):
             log.warning("activity_unreadable", account=self._account, reason=type(error).__name__)
             return Response(status_code=201)
         context = TurnContext(self, activity)
-        await self.run_pipeline(context, _Bot(self._consented, json).on_turn)
+        await self.run_pipeline(context, _Bot(self._on_consent, json).on_turn)
         if activity.type != "invoke":
             return Response(status_code=201)
         return _invoke_answer(context.turn_state.get(self._INVOKE_RESPONSE_KEY))
@@ -228,9 +240,9 @@ class _Turns(BotAdapter):
 class _Bot(ActivityHandler):
     """What happens in a turn: invokes are answered."""
 
-    def __init__(self, consented: Callable[[Json], bool], json: Json) -> None:
+    def __init__(self, on_consent: Callable[[Json], bool], json: Json) -> None:
         super().__init__()
-        self._consented = consented
+        self._on_consent = on_consent
         self._json = json
 
     async def on_turn(self, turn_context: TurnContext) -> None:
@@ -241,8 +253,8 @@ class _Bot(ActivityHandler):
         """A press is in the inbox already: its author answers in a message. A file that somebody
         takes is brought. Dialogs and sign-ins are none of ours, and Teams shows so."""
         if is_press(self._json) and object_of(object_of(self._json, "value"), "action"):
-            return InvokeResponse(status=200, body=_HEARD)
-        if is_feedback(self._json) or self._consented(self._json):
+            return InvokeResponse(status=200, body=_PRESS_ANSWER)
+        if is_feedback(self._json) or self._on_consent(self._json):
             return InvokeResponse(status=200)
         return InvokeResponse(status=_NOT_IMPLEMENTED, body={"code": "NotSupported"})
 

@@ -65,7 +65,7 @@ class References:
 
     def __init__(self, key_values: KeyValues) -> None:
         self._key_values = key_values
-        self._known: dict[str, Reference] = {}
+        self._cached: dict[str, Reference] = {}
         self._service_urls: dict[str, str] = {}
         self._indexed: dict[str, None] | None = None
         self._writing = asyncio.Lock()
@@ -73,7 +73,7 @@ class References:
     async def learn(self, reference: Reference) -> None:
         """Keep what is new in it; what it does not say stays as it was."""
         old = await self.get(reference.conversation)
-        new = _merged(old, reference)
+        new = _merge(old, reference)
         if new != old:
             async with self._writing:
                 await self._keep(new)
@@ -82,12 +82,12 @@ class References:
             self._service_urls[new.tenant] = new.service_url
 
     async def get(self, conversation: str) -> Reference | None:
-        if found := self._known.get(conversation):
-            return found
-        found = _read(await self._key_values.get(_key(conversation)))
-        if found:
-            self._known[conversation] = found
-        return found
+        if reference := self._cached.get(conversation):
+            return reference
+        reference = _read(await self._key_values.get(_key(conversation)))
+        if reference:
+            self._cached[conversation] = reference
+        return reference
 
     async def service_url(self, channel: ChannelRef) -> str | None:
         """The address for this conversation, or the last one of its tenant."""
@@ -102,8 +102,8 @@ class References:
 
     async def all(self) -> list[Reference]:
         """Every conversation that was heard from, the first one first."""
-        found = [await self.get(conversation) for conversation in await self._index()]
-        return [reference for reference in found if reference]
+        references = [await self.get(conversation) for conversation in await self._index()]
+        return [reference for reference in references if reference]
 
     async def _keep(self, reference: Reference) -> None:
         index = await self._index()
@@ -111,7 +111,7 @@ class References:
         if reference.conversation not in index:
             index[reference.conversation] = None
             await self._key_values.put(_INDEX, orjson.dumps(list(index)).decode())
-        self._known[reference.conversation] = reference
+        self._cached[reference.conversation] = reference
 
     async def _index(self) -> dict[str, None]:
         if self._indexed is None:
@@ -119,9 +119,9 @@ class References:
         return self._indexed
 
 
-def _merged(old: Reference | None, new: Reference) -> Reference:
-    said = {name: value for name, value in new.model_dump().items() if value}
-    return old.model_copy(update=said) if old else new
+def _merge(old: Reference | None, new: Reference) -> Reference:
+    stated = {name: value for name, value in new.model_dump().items() if value}
+    return old.model_copy(update=stated) if old else new
 
 
 def _read(value: str | None) -> Reference | None:

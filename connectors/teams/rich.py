@@ -50,8 +50,8 @@ def rich_bodies(
     """In the chat of one person files that we hold follow what names them. With `apart` no body has
     text and attachments at once, which Teams refuses in an edit."""
     card, losses = cards.read(message)
-    if (body := _as_it_came(message, card, cards, counterparts)) is not None:
-        whole = _under(body, above, apart=apart)
+    if (body := _original_body(message, card, cards, counterparts)) is not None:
+        whole = _with_byline(body, above, apart=apart)
         if not (apart and whole.get("text")):
             return [whole], losses
     card = with_counterparts(card, counterparts)
@@ -61,14 +61,14 @@ def rich_bodies(
     bodies: list[Body] = []
     for native in written.messages:
         over = above.without_quote() if bodies else above
-        bodies.append(_under(dict(native.body), over, apart=apart))
+        bodies.append(_with_byline(dict(native.body), over, apart=apart))
         bodies += questions(native.files, channel.channel, cards.key)
     if bodies and has_summary(message):
         bodies[0] = {**bodies[0], "summary": " ".join(card.summary.split())[:_MAX_SUMMARY]}
     return bodies, (*losses, *written.losses)
 
 
-def _under(body: Body, above: Above, *, apart: bool) -> Body:
+def _with_byline(body: Body, above: Above, *, apart: bool) -> Body:
     """The message with its author: in the card where it is one, or the first of several where no
     text may stand beside them; else in the text."""
     text, attachments = body.get("text"), body.get("attachments")
@@ -82,11 +82,12 @@ def _under(body: Body, above: Above, *, apart: bool) -> Body:
 def _with_author(attachments: JsonValue, above: Above) -> list[JsonValue] | None:
     """In the first card; None where that is no Adaptive Card."""
     match attachments:
-        case [{"contentType": kind, "content": {"body": list(shown), **card}, **rest}, *more] if (
-            kind == _ADAPTIVE
-        ):
-            content: JsonValue = {**card, "body": [*above.elements(), *shown]}
-            return [{**rest, "contentType": kind, "content": content}, *more]
+        case [
+            {"contentType": kind, "content": {"body": list(elements), **card}, **attachment_fields},
+            *more,
+        ] if kind == _ADAPTIVE:
+            content: JsonValue = {**card, "body": [*above.elements(), *elements]}
+            return [{**attachment_fields, "contentType": kind, "content": content}, *more]
         case _:
             return None
 
@@ -106,7 +107,7 @@ def _with_tokens(
     return marked
 
 
-def _as_it_came(
+def _original_body(
     message: Message, card: Card, cards: Cards, counterparts: Counterparts
 ) -> Body | None:
     """Teams' own cards with their mentions as the rule has them, where they may be shown."""

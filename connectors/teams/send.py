@@ -162,14 +162,14 @@ def error_of(
     repeatable: bool = False,
 ) -> PlatformError:
     """An answer that is no success -> the error to raise."""
-    code, said = _code_and_text(body)
-    text = f"{what}: {status} {code or 'error'}: {said or 'no reason given'}"
+    code, reason = _code_and_text(body)
+    text = f"{what}: {status} {code or 'error'}: {reason or 'no reason given'}"
     todo = _TODO.get(code)
     text = f"{text}; {todo}" if todo else text
     match status:
         case 401:
             return TokenRefused(f"{text}; check app_id, app_password and tenant_id", code=code)
-        case 403 if code == "ContentStreamNotAllowed" and "by user" in said:
+        case 403 if code == "ContentStreamNotAllowed" and "by user" in reason:
             return StreamStopped(text, code=code)
         case 404:
             return NotFound(text, code=code)
@@ -209,14 +209,14 @@ def _retry_after(headers: Mapping[str, str]) -> float:
     return _BACKOFF if seconds is None else max(seconds, 0.1)
 
 
-def _seconds(told: object, most: float) -> float | None:
+def _seconds(value: object, longest: float) -> float | None:
     """A finite number of seconds, at most so many; None for anything else. `nan` and `inf` are
     numbers to Python, and a wait for them would never end."""
     try:
-        seconds = float(told) if isinstance(told, (int, float, str)) else math.nan
+        seconds = float(value) if isinstance(value, (int, float, str)) else math.nan
     except (ValueError, OverflowError):
         return None
-    return min(seconds, most) if math.isfinite(seconds) else None
+    return min(seconds, longest) if math.isfinite(seconds) else None
 
 
 # --- the HTTP client --------------------------------------------------------------------------
@@ -390,7 +390,7 @@ class BotToken:
             "client_secret": await self._tokens.secret(settings.app_password),
             "scope": settings.scope,
         }
-        asked = self._clock.monotonic()
+        requested_at = self._clock.monotonic()
         answer = await self._http.request("POST", url, data=form)
         json = answer.json()
         token, lasts = string(json, "access_token"), json.get("expires_in")
@@ -398,7 +398,7 @@ class BotToken:
             raise self._refusal(url, answer)
         seconds = _seconds(lasts, _LONGEST_TOKEN) or 0.0
         self._token = token
-        self._until = asked + max(seconds - _FRESH_FOR, seconds / 2)
+        self._until = requested_at + max(seconds - _FRESH_FOR, seconds / 2)
 
     def _refusal(self, url: str, answer: Answer) -> PlatformError:
         error = error_of(
@@ -436,11 +436,11 @@ class Sender:
     async def send(self, call: Call) -> Receipt:
         """Make one call. Raises PlatformError."""
         conversation = ids.conversation_of(call.channel, call.thread)
-        path = f"/v3/conversations/{_quoted(conversation)}/activities"
+        path = f"/v3/conversations/{_quote_segment(conversation)}/activities"
         if call.method == STREAM_METHOD:
             return await self._stream(call, path)
         if call.native_id is not None:
-            path += f"/{_quoted(call.native_id)}"
+            path += f"/{_quote_segment(call.native_id)}"
         if call.kind == "other" and call.method != "POST":
             return await self._react(call, path)
         repeatable = call.method != "POST"
@@ -448,10 +448,10 @@ class Sender:
             answer = await self._request(call.method, call.channel, path, call.body, repeatable)
         except NotFound as error:
             if call.kind == "delete" and error.code != "ConversationNotFound":
-                return _gone(call)
+                return _deleted_receipt(call)
             raise
         if call.kind == "delete":
-            return _gone(call)
+            return _deleted_receipt(call)
         native_id = call.native_id or string(answer.json(), "id")
         if not native_id and call.kind != "other":
             raise Unsettled(f"{call.method} {call.channel}: Teams answered without a message id")
@@ -470,7 +470,7 @@ class Sender:
     async def _react(self, call: Call, path: str) -> Receipt:
         """Where the service does not know it, or not for this bot, it is said in words."""
         done = Receipt(slot=call.slot, native_id=call.native_id or "", thread=call.thread)
-        path += f"/reactions/{_quoted(str(call.body[REACTION]))}"
+        path += f"/reactions/{_quote_segment(str(call.body[REACTION]))}"
         try:
             await self._request(call.method, call.channel, path, {}, repeatable=True)
         except Refused as error:
@@ -483,7 +483,8 @@ class Sender:
 
     async def replace(self, channel: ChannelRef, message: str, body: Mapping[str, Any]) -> None:
         """Put something else in the place of one of our own messages."""
-        path = f"/v3/conversations/{_quoted(channel.channel)}/activities/{_quoted(message)}"
+        conversation = _quote_segment(channel.channel)
+        path = f"/v3/conversations/{conversation}/activities/{_quote_segment(message)}"
         await self._request("PUT", channel, path, {**body, "id": message}, repeatable=True)
 
     async def get(self, channel: ChannelRef, path: str) -> Json:
@@ -551,10 +552,10 @@ class Sender:
         return url.rstrip("/")
 
 
-def _gone(call: Call) -> Receipt:
+def _deleted_receipt(call: Call) -> Receipt:
     """A copy that was taken away before (a repeated deletion, or a person's) is gone as well."""
     return Receipt(slot=call.slot, native_id=call.native_id or "", thread=call.thread, deleted=True)
 
 
-def _quoted(segment: str) -> str:
+def _quote_segment(segment: str) -> str:
     return quote(segment, safe="")

@@ -108,15 +108,15 @@ class TeamsSettings(BaseModel):
 
     def may_be_called(self, service_url: str) -> bool:
         """Whether this address may be given our token: a known host, by https or on loopback."""
-        parts = _sound(service_url, self.service_hosts)
+        parts = _allowed_address(service_url, self.service_hosts)
         return parts is not None and not parts.query
 
     def may_take_files(self, upload_url: str) -> bool:
         """Whether a person's file may be brought to this address."""
-        return _sound(upload_url, self.drive_hosts) is not None
+        return _allowed_address(upload_url, self.drive_hosts) is not None
 
 
-def _sound(url: str, hosts: Sequence[str]) -> SplitResult | None:
+def _allowed_address(url: str, hosts: Sequence[str]) -> SplitResult | None:
     """None unless it leads to one of the hosts, by https or on loopback."""
     try:
         parts = urlsplit(url)
@@ -131,5 +131,5 @@ def _sound(url: str, hosts: Sequence[str]) -> SplitResult | None:
     secure = parts.scheme == "https" or (parts.scheme == "http" and host in LOOPBACK)
     # Another port of a known host may be another program's: on a shared host, anybody's.
     at = host if port in (None, _HTTPS) or host in LOOPBACK else f"{host}:{port}"
-    known = any(fnmatchcase(at, one.lower()) for one in hosts)
-    return parts if secure and known else None
+    allowed = any(fnmatchcase(at, pattern.lower()) for pattern in hosts)
+    return parts if secure and allowed else None

@@ -90,7 +90,9 @@ class Streaming:
         if call.method != METHOD or call.native_id is not None:
             return None
         calls = self._encode(delivery).calls
-        return next((one for one in calls if one.slot == call.slot and one.kind == "post"), None)
+        return next(
+            (other for other in calls if other.slot == call.slot and other.kind == "post"), None
+        )
 
     async def send(self, send: Send, call: Call) -> Receipt:
         """One call. A stream that refuses its end is edited as any message is, and an edit that
@@ -101,13 +103,13 @@ class Streaming:
             self._open.pop(call.channel.channel, None)
             if error.code != NOT_ALLOWED or call.kind != "edit":
                 raise
-            return await self._otherwise(send, call, error)
+            return await self._send_alternative(send, call, error)
         self._note(call, receipt)
         return receipt
 
     # --- within ---------------------------------------------------------------------------------
 
-    async def _otherwise(self, send: Send, call: Call, error: Refused) -> Receipt:
+    async def _send_alternative(self, send: Send, call: Call, error: Refused) -> Receipt:
         if call.method == METHOD and not _is_final(call):
             raise error
         other = _edit(call) if _is_final(call) else _final(call, call.native_id or "")
@@ -157,25 +159,25 @@ def _text(delivery: Delivery, slot: int) -> str:
     return f"{head}\n\n{text}" if head and text else text
 
 
-def _step(text: str, told: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    entity: dict[str, JsonValue] = {"type": "streaminfo", **told}
+def _step(text: str, info: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    entity: dict[str, JsonValue] = {"type": "streaminfo", **info}
     return {"type": "typing", "textFormat": "markdown", "text": text, "entities": [entity]}
 
 
 def _final(call: Call, stream: str) -> Call:
     """The edit as the last step of the stream."""
-    told: dict[str, JsonValue] = {"type": "streaminfo", "streamType": "final", "streamId": stream}
+    info: dict[str, JsonValue] = {"type": "streaminfo", "streamType": "final", "streamId": stream}
     entities = call.body.get("entities")
     others = entities if isinstance(entities, list) else []
     body = {name: value for name, value in call.body.items() if name != "id"}
-    return _on_stream(call, {**body, "entities": [*others, told]})
+    return _on_stream(call, {**body, "entities": [*others, info]})
 
 
 def _edit(call: Call) -> Call:
     """The last step as the edit that it was made of."""
     entities = call.body.get("entities")
     others = (
-        [entity for entity in entities if not _is_told(entity)]
+        [entity for entity in entities if not _is_stream_info(entity)]
         if isinstance(entities, list)
         else []
     )
@@ -197,7 +199,7 @@ def _informs(call: Call) -> bool:
     )
 
 
-def _is_told(entity: JsonValue) -> bool:
+def _is_stream_info(entity: JsonValue) -> bool:
     return isinstance(entity, dict) and entity.get("type") == "streaminfo"
 
 

@@ -76,19 +76,19 @@ class SigningKeys:
 
     async def key(self, kid: str) -> SigningKey:
         """Raises Unauthorized for a key nobody published, PlatformError when nobody can tell."""
-        if self._is_wanted(kid):  # nobody waits for a fetch that is not about their own key
+        if self._needs_fetch(kid):  # nobody waits for a fetch that is not about their own key
             async with self._fetching:
                 await self._refresh_for(kid)
-        if (found := self._keys.get(kid)) is None:
+        if (key := self._keys.get(kid)) is None:
             raise Unauthorized(f"The token is signed with a key that nobody published: {kid!r}")
-        return found
+        return key
 
-    def _is_wanted(self, kid: str) -> bool:
-        wanted = kid not in self._keys or self._age() > _FETCH_ANYWAY_AFTER
-        return wanted and self._age() >= _FETCH_AGAIN_AFTER
+    def _needs_fetch(self, kid: str) -> bool:
+        outdated = kid not in self._keys or self._age() > _FETCH_ANYWAY_AFTER
+        return outdated and self._age() >= _FETCH_AGAIN_AFTER
 
     async def _refresh_for(self, kid: str) -> None:
-        if not self._is_wanted(kid):
+        if not self._needs_fetch(kid):
             return
         try:
             if self._since(self._failed) < _TRY_AGAIN_AFTER:
@@ -138,17 +138,17 @@ class TokenValidator:
 
     async def _check_signature(self, token: str) -> _Verified:
         """Teams shows the same token for many activities: its signature is checked once a key."""
-        known = self._verified.get(token)
-        kid = known.kid if known else _key_id(token)
+        verified = self._verified.get(token)
+        kid = verified.kid if verified else _key_id(token)
         key = await self._keys.key(kid)
-        if known is None or known.key is not key:
-            known = _Verified(kid, key, self._decoded(token, key))
-            self._verified[token] = known
+        if verified is None or verified.key is not key:
+            verified = _Verified(kid, key, self._decode(token, key))
+            self._verified[token] = verified
             if len(self._verified) > _TOKENS_REMEMBERED:
                 self._verified.popitem(last=False)
-        return known
+        return verified
 
-    def _decoded(self, token: str, key: SigningKey) -> Json:
+    def _decode(self, token: str, key: SigningKey) -> Json:
         try:
             return jwt.decode(
                 token,
@@ -200,9 +200,11 @@ def check_belongs(claims: Claims, activity: Json) -> None:
         raise Unauthorized(f"The activity comes from channel {channel!r}, not {CHANNEL!r}")
     if CHANNEL not in claims.endorsements:
         raise Unauthorized(f"The token's key is not endorsed for {CHANNEL!r}")
-    said = string(activity, "serviceUrl")
-    if not said or claims.service_url != said:
-        raise Unauthorized(f"The token is for {claims.service_url!r}, the activity for {said!r}")
+    service_url = string(activity, "serviceUrl")
+    if not service_url or claims.service_url != service_url:
+        raise Unauthorized(
+            f"The token is for {claims.service_url!r}, the activity for {service_url!r}"
+        )
 
 
 def _key_id(token: str) -> str:
@@ -212,8 +214,8 @@ def _key_id(token: str) -> str:
         raise Unauthorized(f"The token cannot be read: {error}") from error
     algorithm, kid = header.get("alg"), header.get("kid")
     if algorithm not in ALGORITHMS or not isinstance(kid, str) or len(kid) > _LONGEST_KEY_ID:
-        shown = f"{algorithm!r} with key {kid!r}"
-        raise Unauthorized(f"The token is signed by {shown[:120]}, not by RSA")
+        signer = f"{algorithm!r} with key {kid!r}"
+        raise Unauthorized(f"The token is signed by {signer[:120]}, not by RSA")
     return kid
 
 

@@ -20,9 +20,9 @@ def in_words(call: Call) -> Call | None:
     """What it says as one text, cut where Teams takes no more."""
     if not call.body.get("attachments"):
         return None
-    rest = {name: value for name, value in call.body.items() if name not in _FORM}
+    fields = {name: value for name, value in call.body.items() if name not in _FORM}
     return call.model_copy(
-        update={"body": {**rest, "textFormat": "markdown", "text": _text(call.body)}}
+        update={"body": {**fields, "textFormat": "markdown", "text": _text(call.body)}}
     )
 
 

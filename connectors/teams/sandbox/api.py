@@ -18,7 +18,7 @@ from bridge.errors import CodecError
 from bridge.sandbox.limits import Window
 from bridge.sandbox.platform import SandboxContext
 from connectors.teams.sandbox import refusals, shapes
-from connectors.teams.sandbox.cards.checks import check_attachments, with_counted_sizes
+from connectors.teams.sandbox.cards.checks import check_attachments, without_data_uris
 from connectors.teams.sandbox.citations import check_citations
 from connectors.teams.sandbox.feedback import check_feedback
 from connectors.teams.sandbox.reactions import is_type
@@ -88,22 +88,22 @@ class Connector:
         self._growing: dict[str, Growing] = {}
 
     def routes(self) -> list[BaseRoute]:
-        address = "/v3/conversations/{target}"
+        conversation = "/v3/conversations/{target}"
         table: dict[str, dict[str, tuple[str, Act]]] = {
-            f"{address}/activities": {"POST": ("activity.post", self._post)},
-            f"{address}/activities/{{item}}": {
+            f"{conversation}/activities": {"POST": ("activity.post", self._post)},
+            f"{conversation}/activities/{{item}}": {
                 "POST": ("activity.post", self._post),
                 "PUT": ("activity.update", self._update),
                 "DELETE": ("activity.delete", self._delete),
             },
-            f"{address}/activities/{{item}}/reactions/{{view}}": {
+            f"{conversation}/activities/{{item}}/reactions/{{view}}": {
                 "PUT": ("reaction.add", self._react),
                 "DELETE": ("reaction.remove", self._unreact),
             },
             "/v3/conversations": {"POST": ("conversation.create", self._create)},
-            f"{address}/members": {"GET": ("members.list", self._members)},
-            f"{address}/members/{{item}}": {"GET": ("members.get", self._member)},
-            f"{address}/pagedmembers": {"GET": ("members.paged", self._paged_members)},
+            f"{conversation}/members": {"GET": ("members.list", self._members)},
+            f"{conversation}/members/{{item}}": {"GET": ("members.get", self._member)},
+            f"{conversation}/pagedmembers": {"GET": ("members.paged", self._paged_members)},
             "/v3/teams/{target}": {"GET": ("team.get", self._team_details)},
             "/v3/teams/{target}/conversations": {"GET": ("team.channels", self._team_channels)},
             "/v3/attachments/{item}": {"GET": ("attachment.info", self._attachment_info)},
@@ -127,7 +127,7 @@ class Connector:
         return endpoint
 
     def _call(self, request: Request, bot: Bot, sent: bytes) -> Call:
-        body = _parsed(sent) if sent and request.method in ("POST", "PUT") else {}
+        body = _parse(sent) if sent and request.method in ("POST", "PUT") else {}
         params = request.path_params
         item, view = params.get("item", ""), params.get("view", "")
         target = params.get("target") or _channel_of(body) or _first_member(body)
@@ -186,7 +186,7 @@ class Connector:
 
     def _post(self, call: Call) -> Response:
         conversation = self._conversation(call)
-        kind = _checked(call.body, conversation.kind)
+        kind = _check_activity(call.body, conversation.kind)
         root = self._root(conversation, call)
         if conversation.blocked & {call.bot.app_id}:
             raise refusals.writes_blocked()
@@ -246,26 +246,26 @@ class Connector:
                 growing.id, growing.conversation, call.bot, None, text, text_format, sent=call.sent
             )
             self._tenant.add_message(growing.message)
-            self._published("posted", growing.message)
+            self._publish("posted", growing.message)
         else:
             growing.message.text, growing.message.sent = text, call.sent
             growing.message.text_format = text_format
-            self._published("edited", growing.message)
+            self._publish("edited", growing.message)
         if step.kind == "final":
             growing.state = "completed"
 
     def informed(self, conversation: str) -> list[str]:
         """What bots said of what they do, in the streams of this chat."""
-        here = [
+        streams = [
             stream for stream in self._growing.values() if stream.conversation.id == conversation
         ]
-        return [own_id for stream in here for own_id in stream.informed]
+        return [text for stream in streams for text in stream.informed]
 
     def open_streams(self, conversation: str) -> list[str]:
         return [
             own_id
-            for own_id, stream in self._growing.items()
-            if stream.conversation.id == conversation and stream.state == "open"
+            for own_id, growing in self._growing.items()
+            if growing.conversation.id == conversation and growing.state == "open"
         ]
 
     def stop_stream(self, message: str) -> bool:
@@ -300,7 +300,7 @@ class Connector:
                 raise not_allowed("Content stream was canceled by user.")
             if growing.state == "open":
                 raise not_allowed()
-        if _checked(call.body, message.conversation.kind) != "message":
+        if _check_activity(call.body, message.conversation.kind) != "message":
             raise refusals.bad_argument("Unknown activity type")
         if call.body.get("text") and call.body.get("attachments"):
             raise refusals.bad_syntax("Activity resulted into multiple skype activities")
@@ -309,13 +309,13 @@ class Connector:
         message.sent = call.sent
         message.edited = True
         message.views.clear()
-        self._published("edited", message)
+        self._publish("edited", message)
         return answer({"id": message.id})
 
     def _delete(self, call: Call) -> Response:
         message = self._own(call)
         message.deleted = True
-        self._published("deleted", message)
+        self._publish("deleted", message)
         return Response()
 
     def _react(self, call: Call) -> Response:
@@ -359,7 +359,7 @@ class Connector:
         if not isinstance(activity, dict) or call.body.get("isGroup") is False:
             raise refusals.bad_syntax("Incorrect conversation creation parameters")
         channel = self._conversation(call)
-        if _checked(activity, channel.kind) != "message" or channel.kind != "channel":
+        if _check_activity(activity, channel.kind) != "message" or channel.kind != "channel":
             raise refusals.bad_syntax("Incorrect conversation creation parameters")
         message = self._add(channel, call, activity, orjson.dumps(activity), None)
         thread = f"{channel.id}{THREAD_MARK}{message.id}"
@@ -375,28 +375,28 @@ class Connector:
         if chat is None or call.bot.app_id not in chat.installed:
             raise refusals.not_installed_personally()
         activity = call.body.get("activity")
-        if isinstance(activity, dict) and _checked(activity, chat.kind) == "message":
+        if isinstance(activity, dict) and _check_activity(activity, chat.kind) == "message":
             self._add(chat, call, activity, orjson.dumps(activity), None)
         return answer({"id": chat.id}, 201)
 
     def _add(
-        self, where: Conversation, call: Call, activity: Json, sent: bytes, root: str | None
+        self, conversation: Conversation, call: Call, activity: Json, sent: bytes, root: str | None
     ) -> Message:
         text_format = activity.get("textFormat") or "markdown"
         message = Message(
-            self._tenant.next_id(time.time()), where, call.bot, root, activity.get("text") or "",
-            text_format, sent=sent,
+            self._tenant.next_id(time.time()), conversation, call.bot, root,
+            activity.get("text") or "", text_format, sent=sent,
         )  # fmt: skip
         self._tenant.add_message(message)
-        self._published("posted", message)
+        self._publish("posted", message)
         return message
 
-    def _published(self, kind: Happening, message: Message) -> None:
+    def _publish(self, kind: Happening, message: Message) -> None:
         self._room.publish(kind, message)
 
     def _attachment_info(self, call: Call) -> Response:
         picture = self._picture(call)
-        size = picture.kept.size if picture.kept else 0
+        size = picture.stored.size if picture.stored else 0
         views = [{"viewId": view, "size": size} for view in VIEWS]
         return answer({"name": picture.name, "type": picture.content_type, "views": views})
 
@@ -465,7 +465,7 @@ class Connector:
         return conversation
 
 
-def _parsed(sent: bytes) -> Json:
+def _parse(sent: bytes) -> Json:
     if len(sent) > _MAX_BODY:
         raise refusals.too_big()
     try:
@@ -486,7 +486,7 @@ def _check_depth(body: Json) -> None:
         raise refusals.bad_syntax(f"Could not parse the payload: {error}") from error
 
 
-def _checked(activity: Json, where: Kind) -> str:
+def _check_activity(activity: Json, where: Kind) -> str:
     """The type of an activity that Teams takes; raises what it refuses."""
     kind = activity.get("type")
     if kind not in ("message", "typing"):
@@ -509,14 +509,14 @@ def _checked(activity: Json, where: Kind) -> str:
 def _utf16_bytes(activity: Json) -> int:
     """The size that counts: text, mentions and cards as UTF-16; not the bytes of data URIs."""
     attachments = activity.get("attachments")
-    attachment_sizes = with_counted_sizes(attachments) if attachments else []
-    sent = [activity.get("text"), activity.get("entities"), attachment_sizes]
+    counted_attachments = without_data_uris(attachments) if attachments else []
+    sent = [activity.get("text"), activity.get("entities"), counted_attachments]
     return len(orjson.dumps(sent).decode().encode("utf-16-le"))
 
 
 def _member_id(account: Any) -> str:
-    member_id = account.get("id") if isinstance(account, dict) else None
-    return member_id if isinstance(member_id, str) else ""
+    own_id = account.get("id") if isinstance(account, dict) else None
+    return own_id if isinstance(own_id, str) else ""
 
 
 def _first_member(body: Json) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from connectors.teams.sandbox import refusals
 from connectors.teams.sandbox.state import Json
 
-MOST, LONGEST_NAME, LONGEST_ABSTRACT = 20, 80, 160
+MAX_CITATIONS, LONGEST_NAME, LONGEST_ABSTRACT = 20, 80, 160
 _MESSAGE = "https://schema.org/Message"
 
 
@@ -26,8 +26,10 @@ def check_citations(activity: Json) -> None:
 def _check(claims: Any) -> None:
     if claims is None:
         return
-    if not isinstance(claims, list) or len(claims) > MOST:
-        raise refusals.coded(400, "BadSyntax", f"citation must be a list of at most {MOST}")
+    if not isinstance(claims, list) or len(claims) > MAX_CITATIONS:
+        raise refusals.coded(
+            400, "BadSyntax", f"citation must be a list of at most {MAX_CITATIONS}"
+        )
     for claim in claims:
         if not isinstance(claim, dict) or not _is_claim(claim):
             raise refusals.coded(400, "BadSyntax", f"Invalid citation: {claim!r}")

@@ -50,7 +50,7 @@ def control_routes(teams: Controlled) -> list[BaseRoute]:
     }
 
     async def deliveries(_request: Request) -> Response:
-        lost = [asdict(delivery) for delivery in teams.outbox.lost]
+        lost = [asdict(each) for each in teams.outbox.lost]
         return answer({"handed_over": dict(teams.outbox.handed_over), "lost": lost})
 
     async def taken(request: Request) -> Response:

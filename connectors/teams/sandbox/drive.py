@@ -36,10 +36,10 @@ from connectors.teams.sandbox.state import Conversation, Json, SharedFile, rfc33
 DOWNLOAD_SECONDS = 300  # "only valid for a few minutes"
 UPLOAD_SECONDS = 3600
 PAGE_SECONDS = 24 * 3600
-MOST_FRAGMENT = 60 * 1024 * 1024
+MAX_FRAGMENT = 60 * 1024 * 1024
 _PICTURES = frozenset({"image/png", "image/jpeg", "image/gif"})
 _RANGE = re.compile(r"bytes (\d{1,15})-(\d{1,15})/(\d{1,15})\Z")
-_MOST_SESSIONS = 10_000
+_MAX_SESSIONS = 10_000
 
 
 @dataclass
@@ -63,7 +63,7 @@ class Drive:
         self._context = context
         self._files = context.files
         self._key = secrets.token_bytes(32)
-        self._known: dict[str, SharedFile] = {}
+        self._shared: dict[str, SharedFile] = {}
         self._sessions: dict[str, _Session] = {}
 
     def routes(self) -> list[BaseRoute]:
@@ -84,22 +84,22 @@ class Drive:
             own_id, upload.name, content_type, conversation, stored, upload.alt,
             picture_size(stored.head),
         )  # fmt: skip
-        self._known[own_id] = file
+        self._shared[own_id] = file
         return file
 
     def find(self, own_id: str) -> SharedFile | None:
-        return self._known.get(own_id)
+        return self._shared.get(own_id)
 
     def read(self, own_id: str) -> bytes | None:
         """The bytes of a file, whoever brought it; None when they are not there."""
-        file = self._known.get(own_id)
-        return self._files.read(file.kept) if file is not None and file.kept else None
+        file = self._shared.get(own_id)
+        return self._files.read(file.stored) if file is not None and file.stored else None
 
     def served(self, file: SharedFile) -> Response | None:
-        if file.kept is None:
+        if file.stored is None:
             return None
         return file_response(
-            self._files, file.kept, file.content_type or "application/octet-stream"
+            self._files, file.stored, file.content_type or "application/octet-stream"
         )
 
     def download_url(self, file: SharedFile, seconds: float = DOWNLOAD_SECONDS) -> str:
@@ -119,15 +119,15 @@ class Drive:
         """A place for a file that a bot brings, and the address that takes its bytes."""
         guessed = mimetypes.guess_type(name)[0] or "application/octet-stream"
         file = SharedFile(_drive_id(), name, guessed, conversation)
-        self._known[file.id] = file
+        self._shared[file.id] = file
         session = secrets.token_urlsafe(32)
         self._sessions[session] = _Session(file, time.time() + UPLOAD_SECONDS)
-        while len(self._sessions) > _MOST_SESSIONS:
+        while len(self._sessions) > _MAX_SESSIONS:
             self._end(next(iter(self._sessions)))
         return file, f"{self._context.base_url}/teams/drive/upload/{session}"
 
     async def _download(self, request: Request) -> Response:
-        file = self._known.get(request.path_params["id"])
+        file = self._shared.get(request.path_params["id"])
         query = request.query_params
         ends, mark = query.get("ends", ""), query.get("tempauth", "")
         if file is None or not hmac.compare_digest(self._mark(file.id, ends), mark):
@@ -160,12 +160,12 @@ class Drive:
         return response
 
     async def _take_fragment(self, request: Request, key: str, session: _Session) -> Response:
-        match = _RANGE.match(request.headers.get("content-range", ""))
-        if match is None:
+        content_range = _RANGE.match(request.headers.get("content-range", ""))
+        if content_range is None:
             return self._refuse(
                 400, "invalidRequest", "The Content-Range header is missing or malformed."
             )
-        first, last, total = map(int, match.groups())
+        first, last, total = map(int, content_range.groups())
         if last < first or last >= total or session.total not in (None, total):
             return self._refuse(
                 400, "invalidRequest", "The Content-Range header does not fit the file."
@@ -174,7 +174,7 @@ class Drive:
             text = "The uploaded fragment overlaps with data that has already been received."
             return self._refuse(416, "invalidRange", text)
         length = last - first + 1
-        if length > MOST_FRAGMENT:
+        if length > MAX_FRAGMENT:
             return self._refuse(413, "fragmentTooLarge", "A fragment has at most 60 MiB.")
         try:
             piece = await self._files.take(request.stream(), length)
@@ -195,17 +195,17 @@ class Drive:
     def _complete(self, key: str, session: _Session) -> Response:
         file = session.file
         del self._sessions[key]
-        file.kept = self._joined(session.pieces)
-        if file.kept is None:
+        file.stored = self._join(session.pieces)
+        if file.stored is None:
             return self._refuse(507, "insufficientStorage", "The pieces are not there any more.")
-        file.content_type = agreed_type(file.content_type, sniffed_type(file.kept.head))
+        file.content_type = agreed_type(file.content_type, sniffed_type(file.stored.head))
         item = {
-            "id": file.id, "name": file.name, "size": file.kept.size,
+            "id": file.id, "name": file.name, "size": file.stored.size,
             "webUrl": self.content_url(file), "file": {"mimeType": file.content_type},
         }  # fmt: skip
         return answer(item, 201)
 
-    def _joined(self, pieces: list[StoredFile]) -> StoredFile | None:
+    def _join(self, pieces: list[StoredFile]) -> StoredFile | None:
         if len(pieces) == 1:
             return pieces[0]
         writing: Writing = self._files.begin()

@@ -45,7 +45,7 @@ class Lost:
 
 
 @dataclass(frozen=True)
-class Answered:
+class InvokeAnswer:
     """What a bot answered an invoke with; status 0: nothing in time, `reason` says why."""
 
     status: int
@@ -111,25 +111,25 @@ class Outbox:
         self._push_faulty(_Event(bot, conversation, activity["id"], url, body, done))
         return await done
 
-    async def ask(self, bot: Bot, conversation: str, activity: Json) -> Answered:
+    async def ask(self, bot: Bot, conversation: str, activity: Json) -> InvokeAnswer:
         """Post an invoke and wait for its answer."""
         if not bot.endpoint:
-            return Answered(0, reason="the bot has no endpoint")
+            return InvokeAnswer(0, reason="the bot has no endpoint")
         where = f"teams:invoke:{conversation}"
         fault = self._context.faults.take(where, "drop", "delay")
         if fault is not None and fault.kind == "drop":
-            return Answered(0, reason="dropped by a fault")
+            return InvokeAnswer(0, reason="dropped by a fault")
         url = activity["serviceUrl"]
         event = _Event(bot, conversation, activity["id"], url, orjson.dumps(activity))
         try:
             async with asyncio.timeout(self.delivering.answer_invokes_within):
                 if fault is not None:
                     await asyncio.sleep(fault.seconds)
-                return await self._request(bot.endpoint, event)
+                return await self._post_invoke(bot.endpoint, event)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            return Answered(0, reason=f"no answer: {type(error).__name__}")
+            return InvokeAnswer(0, reason=f"no answer: {type(error).__name__}")
 
-    async def _request(self, endpoint: str, event: _Event) -> Answered:
+    async def _post_invoke(self, endpoint: str, event: _Event) -> InvokeAnswer:
         async with self._session().post(
             endpoint, data=event.body, headers=self._headers(event)
         ) as response:
@@ -137,11 +137,11 @@ class Outbox:
             while not response.content.at_eof() and len(raw) <= _LARGEST_ANSWER:
                 raw += await response.content.read(_LARGEST_ANSWER + 1)
         if len(raw) > _LARGEST_ANSWER:
-            return Answered(response.status, reason="the answer is too large")
+            return InvokeAnswer(response.status, reason="the answer is too large")
         try:
-            return Answered(response.status, orjson.loads(raw) if raw.strip() else None)
+            return InvokeAnswer(response.status, orjson.loads(raw) if raw.strip() else None)
         except orjson.JSONDecodeError:
-            return Answered(response.status, reason="the answer is not JSON")
+            return InvokeAnswer(response.status, reason="the answer is not JSON")
 
     async def idle(self) -> None:
         """Wait until everything is handed over or lost."""

@@ -97,21 +97,21 @@ class LocalTeams(PlatformActions):
         self, workspace: str, channel: str, person: str, message: str, text: str
     ) -> Shown:
         """A person changes a message of theirs; who would hear it as a post hears of it."""
-        target = self._own(workspace, channel, person, message)
-        if not text.strip() and not target.files:
+        own_message = self._own(workspace, channel, person, message)
+        if not text.strip() and not own_message.files:
             raise InvalidData("A message of Teams has words or files: delete it instead")
-        return self._room.edit(target, text)
+        return self._room.edit(own_message, text)
 
     async def remove_file_as(
         self, workspace: str, channel: str, person: str, message: str, name: str
     ) -> Shown:
         """A person takes a file or picture out of a message of theirs, which is an edit."""
-        target = self._own(workspace, channel, person, message)
-        rest = [file for file in target.files if file.name != name]
-        if len(rest) == len(target.files) or not (rest or target.text.strip()):
+        own_message = self._own(workspace, channel, person, message)
+        files = [file for file in own_message.files if file.name != name]
+        if len(files) == len(own_message.files) or not (files or own_message.text.strip()):
             raise Refused(f"Message {message!r} has no file {name!r}, or nothing else")
-        target.files = rest
-        return self._room.edit(target, target.text)
+        own_message.files = files
+        return self._room.edit(own_message, own_message.text)
 
     async def delete_as(self, workspace: str, channel: str, person: str, message: str) -> None:
         """A person deletes a message of theirs; nobody else may."""
@@ -165,7 +165,7 @@ class LocalTeams(PlatformActions):
 
     async def press(self, press: Press) -> Outcome:
         if press.form:
-            by = self._known_person(press.workspace, press.person)
+            by = self._tenant_person(press.workspace, press.person)
             return await self._presses.press_in_form(by, press.form, press.action, press.values)
         by, message = self._visible_message(
             press.workspace, press.channel, press.person, press.message
@@ -174,7 +174,7 @@ class LocalTeams(PlatformActions):
 
     async def choose(self, choice: Choice) -> Outcome:
         if choice.form:
-            by = self._known_person(choice.workspace, choice.person)
+            by = self._tenant_person(choice.workspace, choice.person)
             return self._presses.choose_in_form(by, choice.form, choice.action, choice.value)
         by, message = self._visible_message(
             choice.workspace, choice.channel, choice.person, choice.message
@@ -182,17 +182,17 @@ class LocalTeams(PlatformActions):
         return self._presses.choose(by, message, choice.action, choice.value)
 
     async def fill(self, submission: FormSubmission) -> Outcome:
-        by = self._known_person(submission.workspace, submission.person)
+        by = self._tenant_person(submission.workspace, submission.person)
         if submission.close:
             return self._presses.close_form(by, submission.form)
         return await self._presses.submit_form(by, submission.form, submission.values)
 
     def forms(self, workspace: str, person: str) -> list[OpenForm]:
-        return self._presses.forms(self._known_person(workspace, person).id)
+        return self._presses.forms(self._tenant_person(workspace, person).id)
 
     def whispers(self, workspace: str, person: str) -> list[Shown]:
         """The messages in which cards changed for this person alone."""
-        by = self._known_person(workspace, person)
+        by = self._tenant_person(workspace, person)
         return [
             self._room.to_shown(message, by.id)
             for conversation in self.tenant.conversations.values()
@@ -247,21 +247,21 @@ class LocalTeams(PlatformActions):
 
     def create_channel(self, team: str, name: str) -> str:
         """Create a channel in a team; its bots hear of it. Returns its id."""
-        team_ = self._team(team)
-        channel = new_channel(team_.name, name)
-        channel.team = team_
-        team_.channels.append(channel)
+        owner = self._team(team)
+        channel = new_channel(owner.name, name)
+        channel.team = owner
+        owner.channels.append(channel)
         self.tenant.conversations[channel.id] = channel
         for bot in self._room.bots_in(channel):
             created = shapes.channel_created(
                 self.tenant,
                 channel,
-                team_.people[0],
+                owner.people[0],
                 bot,
                 self._room.service_url(bot),
                 time.time(),
             )
-            self.outbox.push(bot, team_.id, created)
+            self.outbox.push(bot, owner.id, created)
         return channel.id
 
     def personal_chat(self, app: str, person: str) -> str:
@@ -299,15 +299,15 @@ class LocalTeams(PlatformActions):
         return bot
 
     def _team(self, team: str) -> Team:
-        if (team_ := self.tenant.teams.get(team)) is None:
+        if (known_team := self.tenant.teams.get(team)) is None:
             raise NotFound(f"No team {team!r} in the local Teams; a team's id is its General's")
-        return team_
+        return known_team
 
     def _conversation(self, workspace: str, channel: str) -> Conversation:
-        conversation_ = self.tenant.conversations.get(channel)
-        if conversation_ is None or workspace != self.tenant.id:
+        conversation = self.tenant.conversations.get(channel)
+        if conversation is None or workspace != self.tenant.id:
             raise NotFound(f"No channel {channel!r} in {workspace!r}; see /_control/world")
-        return conversation_
+        return conversation
 
     def _installable(self, app: str, where: str) -> Conversation:
         """The team (as its General), group chat or personal chat to install a bot in."""
@@ -344,18 +344,18 @@ class LocalTeams(PlatformActions):
             raise Refused(f"{by.name!r} did not write message {message}")
         return target
 
-    def _known_person(self, workspace: str, person: str) -> Person:
+    def _tenant_person(self, workspace: str, person: str) -> Person:
         member = self.tenant.people.get(person)
         if member is None or workspace != self.tenant.id:
             raise NotFound(f"No person {person!r} in the local Teams; see /_control/world")
         return member
 
     def _place_of(self, workspace: str, channel: str, person: str) -> tuple[Conversation, Person]:
-        conversation_ = self._conversation(workspace, channel)
-        return conversation_, self._known_person(workspace, person)
+        conversation = self._conversation(workspace, channel)
+        return conversation, self._tenant_person(workspace, person)
 
     def _person(self, conversation: Conversation, person: str) -> Person:
-        member = self._known_person(self.tenant.id, person)
+        member = self._tenant_person(self.tenant.id, person)
         if member not in conversation.people:
             raise Refused(f"{member.name!r} is not a member of {conversation.name!r}")
         return member

@@ -24,16 +24,16 @@ from connectors.teams.sandbox.cards.controls import (
     card_controls,
     controls_of,
     find_control,
-    inputs_beside,
+    submitted_inputs,
 )
 from connectors.teams.sandbox.cards.inputs import (
-    beside,
-    complaints,
     find_input,
+    input_errors,
+    input_text,
+    label_of,
     with_inputs,
-    written,
 )
-from connectors.teams.sandbox.events import Answered
+from connectors.teams.sandbox.events import InvokeAnswer
 from connectors.teams.sandbox.feedback import THUMBS, asks_for_feedback
 from connectors.teams.sandbox.refusals import Refusal
 from connectors.teams.sandbox.room import Room
@@ -66,7 +66,7 @@ class _Dialog:
         return content if isinstance(content, dict) else {}
 
     def to_form(self) -> OpenForm:
-        fields = {all_input["id"]: beside(all_input) for all_input in all_inputs(self.card)}
+        fields = {field["id"]: label_of(field) for field in all_inputs(self.card)}
         return OpenForm(
             id=self.id, person=self.person.id, title=str(self.info.get("title") or ""),
             fields=fields, raw=self.info,
@@ -82,7 +82,7 @@ class Presses:
         self._dialogs: dict[str, _Dialog] = {}
 
     async def press(self, by: Person, message: Message, name: str, values: Json) -> Outcome:
-        activity = shapes.seen(message, by.id)
+        activity = shapes.seen_activity(message, by.id)
         if name in THUMBS and asks_for_feedback(activity):
             return await self._judge(by, message, name, values)
         control = find_control(controls_of(activity), name)
@@ -98,15 +98,11 @@ class Presses:
         """Fill an input in: it waits there for a press."""
         cards = [
             attachment["content"]
-            for attachment in shapes.seen(message, by.id).get("attachments") or []
+            for attachment in shapes.seen_activity(message, by.id).get("attachments") or []
             if attachment.get("contentType") == ADAPTIVE
         ]
         self._fill(
-            by,
-            message.id,
-            [all_input for card in cards for all_input in all_inputs(card)],
-            name,
-            value,
+            by, message.id, [field for card in cards for field in all_inputs(card)], name, value
         )
         return Outcome(sent=False)
 
@@ -138,7 +134,7 @@ class Presses:
 
     async def _act(self, by: Person, message: Message, control: Control, values: Json) -> Outcome:
         """Press an action of an Adaptive Card."""
-        action = _rendered(control)
+        action = _action_shown(control)
         kind = action.get("type")
         if action.get("isEnabled") is False:
             raise Refused(f"{control.words or control.id!r} is disabled")
@@ -147,9 +143,9 @@ class Presses:
         if kind not in ("Action.Submit", "Action.Execute"):
             raise Refused(f"Teams shows no action of the type {kind!r}")
         typed = self._with(by, message.id, control, values)
-        inputs = inputs_beside(control)
+        inputs = submitted_inputs(control)
         sent = with_inputs(inputs, typed)
-        if wrong := complaints(inputs, sent):
+        if wrong := input_errors(inputs, sent):
             return Outcome(sent=False, errors=wrong)
         if kind == "Action.Execute":
             return await self._execute(by, message, control.attachment, action, sent)
@@ -161,16 +157,16 @@ class Presses:
         special = data.get("msteams") if isinstance(data, dict) else None
         kind = special.get("type") if isinstance(special, dict) else None
         if not isinstance(special, dict) or kind is None:
-            return await self._tell(by, message, {"value": _merged(data, sent)})
+            return await self._tell(by, message, {"value": _merge(data, sent)})
         if kind == "task/fetch":
-            return await self._fetch(by, message, _merged(data, sent))
-        rest = {name: value for name, value in _merged(data, sent).items() if name != "msteams"}
+            return await self._fetch(by, message, _merge(data, sent))
+        fields = {name: value for name, value in _merge(data, sent).items() if name != "msteams"}
         if kind == "messageBack":
-            own = _parsed(special.get("value"))
-            value = rest | own if isinstance(own, dict) else own if own is not None else rest
+            own = _parse(special.get("value"))
+            value = fields | own if isinstance(own, dict) else own if own is not None else fields
             return await self._message_back(by, message, special, value)
         if kind == "invoke":
-            return await self._invoke(by, message, _parsed(special.get("value")))
+            return await self._invoke(by, message, _parse(special.get("value")))
         return await self._button(by, message, special)
 
     async def _button(self, by: Person, message: Message, action: Json) -> Outcome:
@@ -182,9 +178,9 @@ class Presses:
             case "imBack":
                 return self._say(by, message, str(value or ""))
             case "messageBack":
-                return await self._message_back(by, message, action, _parsed(value))
+                return await self._message_back(by, message, action, _parse(value))
             case "invoke":
-                return await self._invoke(by, message, _parsed(value))
+                return await self._invoke(by, message, _parse(value))
             case kind:
                 raise Refused(f"Teams shows no button of the type {kind!r}")
 
@@ -195,10 +191,10 @@ class Presses:
         if text := action.get("text"):
             more |= {"text": str(text), "textFormat": "plain"}
         if display_text := str(action.get("displayText") or ""):
-            reply = self._message(by, message, display_text)
-            self._room.tenant.add_message(reply)
-            self._room.publish("posted", reply)
-            more["id"] = reply.id
+            posted = self._message(by, message, display_text)
+            self._room.tenant.add_message(posted)
+            self._room.publish("posted", posted)
+            more["id"] = posted.id
         return await self._tell(by, message, more)
 
     def _say(self, by: Person, message: Message, text: str) -> Outcome:
@@ -229,14 +225,11 @@ class Presses:
     async def _execute(
         self, by: Person, message: Message, number: int, action: Json, sent: Mapping[str, str]
     ) -> Outcome:
-        action_fields = {
+        execution = {
             "type": "Action.Execute", "id": action.get("id") or "",
-            "verb": action.get("verb") or "", "data": _merged(action.get("data"), sent),
+            "verb": action.get("verb") or "", "data": _merge(action.get("data"), sent),
         }  # fmt: skip
-        more = {
-            "name": "adaptiveCard/action",
-            "value": {"action": action_fields, "trigger": "manual"},
-        }
+        more = {"name": "adaptiveCard/action", "value": {"action": execution, "trigger": "manual"}}
         answer = await self._ask(by, message, more)
         body = _object(answer.body)
         if answer.status != 200 or "type" not in body:
@@ -246,8 +239,8 @@ class Presses:
                 message.views[by.id, number] = card
                 self._typed.pop((message.id, by.id), None)
                 return Outcome(sent=True, answered=True, raw=body)
-            case "application/vnd.microsoft.activity.message", str() as text:
-                return Outcome(sent=True, answered=True, notice=text, raw=body)
+            case "application/vnd.microsoft.activity.message", str() as notice:
+                return Outcome(sent=True, answered=True, notice=notice, raw=body)
             case _, dict() as error if error.get("message"):
                 failed = str(error["message"])
                 return Outcome(sent=True, answered=True, failed=failed, raw=body)
@@ -277,12 +270,14 @@ class Presses:
     async def _judge(self, by: Person, message: Message, thumb: str, values: Json) -> Outcome:
         """Press a thumb, and send the form that Teams shows for it; `comment` is what is written
         there."""
-        written = orjson.dumps({"feedbackText": str(values.get("comment", ""))}).decode()
-        value = {
+        input_text = orjson.dumps({"feedbackText": str(values.get("comment", ""))}).decode()
+        answer_value = {
             "actionName": "feedback",
-            "actionValue": {"reaction": thumb, "feedback": written},
+            "actionValue": {"reaction": thumb, "feedback": input_text},
         }
-        answer = await self._ask(by, message, {"name": "message/submitAction", "value": value})
+        answer = await self._ask(
+            by, message, {"name": "message/submitAction", "value": answer_value}
+        )
         if answer.status != 200:
             return Outcome(sent=True, failed=WENT_WRONG)
         return Outcome(sent=True, answered=True)
@@ -290,7 +285,7 @@ class Presses:
     async def _fetch(self, by: Person, message: Message, data: Any) -> Outcome:
         value = {"data": data, "context": _CONTEXT}
         answer = await self._ask(by, message, {"name": "task/fetch", "value": value})
-        return self._tasked(by, message, answer, None)
+        return self._show_task(by, message, answer, None)
 
     async def _submit_dialog(self, dialog: _Dialog, control: Control, values: Json) -> Outcome:
         action, by = control.action, dialog.person
@@ -299,16 +294,16 @@ class Presses:
         if action.get("type") != "Action.Submit":
             raise Refused(f"Dialogs know no action of the type {action.get('type')!r}")
         typed = self._with(by, dialog.id, control, values)
-        inputs = inputs_beside(control)
+        inputs = submitted_inputs(control)
         sent = with_inputs(inputs, typed)
-        if wrong := complaints(inputs, sent):
+        if wrong := input_errors(inputs, sent):
             return Outcome(sent=False, errors=wrong)
-        value = {"data": _merged(action.get("data"), sent), "context": _CONTEXT}
+        value = {"data": _merge(action.get("data"), sent), "context": _CONTEXT}
         answer = await self._ask(by, dialog.source, {"name": "task/submit", "value": value})
-        return self._tasked(by, dialog.source, answer, dialog)
+        return self._show_task(by, dialog.source, answer, dialog)
 
-    def _tasked(
-        self, by: Person, message: Message, answer: Answered, dialog: _Dialog | None
+    def _show_task(
+        self, by: Person, message: Message, answer: InvokeAnswer, dialog: _Dialog | None
     ) -> Outcome:
         """A dialog opens, goes on, says something or ends; it stays when the bot fails."""
         body = _object(answer.body)
@@ -330,14 +325,14 @@ class Presses:
         notice = str(info or "") if task.get("type") == "message" else ""
         return Outcome(sent=True, answered=True, notice=notice, raw=body)
 
-    async def _ask(self, by: Person, message: Message, more: Json) -> Answered:
+    async def _ask(self, by: Person, message: Message, more: Json) -> InvokeAnswer:
         activity = self._activity(by, message, {"type": "invoke", **more})
         return await self._room.outbox.ask(_bot(message), message.conversation.id, activity)
 
     def _activity(self, by: Person, message: Message, more: Json) -> Json:
         bot, room = _bot(message), self._room
         url = room.service_url(bot)
-        return shapes.pressed(room.tenant, message, by, bot, url, time.time(), more)
+        return shapes.card_pressed(room.tenant, message, by, bot, url, time.time(), more)
 
     def _message(self, by: Person, card: Message, text: str) -> Message:
         """What a person says by a press; in a channel it stands below the card."""
@@ -347,14 +342,14 @@ class Presses:
 
     def _with(self, by: Person, where: str, control: Control, values: Json) -> dict[str, str]:
         """What stands in the inputs, with these values filled in."""
-        inputs = [all_input for card in control.enclosing[:1] for all_input in all_inputs(card)]
+        inputs = [field for card in control.cards[:1] for field in all_inputs(card)]
         for name, value in values.items():
             self._fill(by, where, inputs, name, value)
         return self._typed.get((where, by.id), {})
 
     def _fill(self, by: Person, where: str, inputs: list[Json], name: str, value: Any) -> None:
         field = find_input(inputs, name)
-        text = written(field, value)
+        text = input_text(field, value)
         self._typed.setdefault((where, by.id), {})[field["id"]] = text
 
     def _dialog(self, by: Person, form: str) -> _Dialog:
@@ -368,37 +363,37 @@ class Presses:
         self._typed.pop((dialog.id, dialog.person.id), None)
 
 
-def _rendered(control: Control) -> Json:
+def _action_shown(control: Control) -> Json:
     """The action that Teams shows: `Action.Execute` needs 1.4, what it cannot show falls back."""
     action = control.action
     kind, fallback = action.get("type"), action.get("fallback")
-    is_known = kind in _OWN_OF_CLIENT or kind == "Action.Submit"
-    version = str(control.enclosing[0].get("version", "1.0")) if control.enclosing else "1.4"
+    supported = kind in _OWN_OF_CLIENT or kind == "Action.Submit"
+    version = str(control.cards[0].get("version", "1.0")) if control.cards else "1.4"
     if kind == "Action.Execute":
-        is_known = tuple(map(int, version.split("."))) >= (1, 4)
-    if not is_known and isinstance(fallback, dict):
+        supported = tuple(map(int, version.split("."))) >= (1, 4)
+    if not supported and isinstance(fallback, dict):
         return fallback
-    if not is_known and kind == "Action.Execute":
+    if not supported and kind == "Action.Execute":
         raise Refused(f"Teams shows no Action.Execute in a card of the version {version}")
     return action
 
 
-def _merged(data: Any, sent: Mapping[str, str]) -> Any:
+def _merge(data: Any, sent: Mapping[str, str]) -> Any:
     """An action's own data with the inputs, which win."""
     if data is None:
         return dict(sent)
     return {**data, **sent} if isinstance(data, dict) else data
 
 
-def _parsed(value: Any) -> Any:
+def _parse(value: Any) -> Any:
     """A button's value may be written as a text of JSON."""
     if not isinstance(value, str):
         return value
     try:
-        result = orjson.loads(value)
+        parsed = orjson.loads(value)
     except orjson.JSONDecodeError:
         return value
-    return result if isinstance(result, dict | list) else value
+    return parsed if isinstance(parsed, dict | list) else value
 
 
 def _opens(info: Json) -> bool:

@@ -51,7 +51,7 @@ class Room:
         self.tenant.add_message(message)
         message_view = self.publish("posted", message)
         typed_text = self._typed(message)
-        for bot in self._hearing(message, typed_text, also):
+        for bot in self._receiving_bots(message, typed_text, also):
             self.outbox.push(bot, message.conversation.id, self._activity(message, typed_text, bot))
         return message_view
 
@@ -61,8 +61,8 @@ class Room:
         message.edited = True
         message_view = self.publish("edited", message)
         typed_text, now = self._typed(message), self._now()
-        for bot in self._hearing(message, typed_text):
-            activity = shapes.edited(self._activity(message, typed_text, bot), now)
+        for bot in self._receiving_bots(message, typed_text):
+            activity = shapes.message_edited(self._activity(message, typed_text, bot), now)
             self.outbox.push(bot, message.conversation.id, activity)
         return message_view
 
@@ -71,7 +71,7 @@ class Room:
         message.deleted = True
         self.publish("deleted", message)
         now = self._now()
-        for bot in self._hearing(message, self._typed(message)):
+        for bot in self._receiving_bots(message, self._typed(message)):
             url = self.service_url(bot)
             activity = shapes.message_deleted(self.tenant, message, bot, url, now)
             self.outbox.push(bot, message.conversation.id, activity)
@@ -82,20 +82,24 @@ class Room:
             where.people.append(person)
         else:
             where.people.remove(person)
-        channel_id = where.team.id if where.team else where.id
+        conversation = where.team.id if where.team else where.id
         for bot in self.bots_in(where):
             url, now = self.service_url(bot), self._now()
             activity = shapes.people_changed(
                 self.tenant, where, person, bot, url, now, joined=joined
             )
-            self.outbox.push(bot, channel_id, activity)
+            self.outbox.push(bot, conversation, activity)
 
     def rename(self, where: Conversation, by: Person, name: str) -> None:
         where.name = name
-        channel_id = where.team.id if where.team else where.id
+        conversation = where.team.id if where.team else where.id
         for bot in self.bots_in(where):
             url, now = self.service_url(bot), self._now()
-            self.outbox.push(bot, channel_id, shapes.renamed(self.tenant, where, by, bot, url, now))
+            self.outbox.push(
+                bot,
+                conversation,
+                shapes.conversation_renamed(self.tenant, where, by, bot, url, now),
+            )
 
     def react(self, message: Message, by: Person | Bot, kind: str, *, added: bool) -> None:
         """Somebody reacts, or takes it back. A bot is told of people's reactions to its own
@@ -118,7 +122,7 @@ class Room:
         self, message: Message, bot: Bot, by: Person, kind: str, *, added: bool
     ) -> None:
         if bot.endpoint and bot in self.bots_in(message.conversation):
-            activity = shapes.reacted(
+            activity = shapes.message_reaction(
                 self.tenant, message, by, bot, self.service_url(bot), self._now(), kind, added=added
             )
             self.outbox.push(bot, message.conversation.id, activity)
@@ -134,7 +138,9 @@ class Room:
                     )
                     self.outbox.push(bot, conversation.id, activity)
 
-    def _hearing(self, message: Message, typed_text: Typed, also: Bot | None = None) -> list[Bot]:
+    def _receiving_bots(
+        self, message: Message, typed_text: Typed, also: Bot | None = None
+    ) -> list[Bot]:
         """The bots that are told of a person's message."""
         mentioned = {mention["mentioned"]["id"] for mention in typed_text.mentions}
         personal = message.conversation.kind == "personal"

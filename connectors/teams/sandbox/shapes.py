@@ -60,7 +60,7 @@ def message_activity(
     return activity | ({"replyToId": message.root} if message.root else {})
 
 
-def edited(activity: Json, now: float) -> Json:
+def message_edited(activity: Json, now: float) -> Json:
     """A message as Teams posts it again once its person has changed it."""
     data = activity["channelData"] | {"eventType": "editMessage"}
     return activity | {"type": "messageUpdate", **_times(rfc3339(now)), "channelData": data}
@@ -83,7 +83,7 @@ def message_deleted(
     return activity | ({"replyToId": message.root} if message.root else {})
 
 
-def reacted(
+def message_reaction(
     tenant: Tenant, message: Message, by: Person, bot: Bot, url: str, now: float, kind: str,
     *, added: bool,
 ) -> Json:  # fmt: skip
@@ -111,7 +111,7 @@ def typing(
     }
 
 
-def pressed(
+def card_pressed(
     tenant: Tenant, card: Message, by: Person, bot: Bot, url: str, now: float, more: Json
 ) -> Json:
     """What a press on a card tells its bot: a message without text, or an invoke."""
@@ -153,7 +153,7 @@ def people_changed(
     }  # fmt: skip
 
 
-def renamed(
+def conversation_renamed(
     tenant: Tenant, where: Conversation, by: Person, bot: Bot, url: str, now: float
 ) -> Json:
     """conversationUpdate: a channel (told in its team's General) or group chat has a new name."""
@@ -230,7 +230,11 @@ def team_channels(team: Team) -> Json:
 def to_shown(tenant: Tenant, message: Message, drive: Drive, viewer: str = "") -> Shown:
     """What people see; `viewer`, a person's id, sees the cards that were answered to them."""
     author = message.author
-    raw: Json = seen(message, viewer) if message.sent else {"type": "message", "text": message.text}
+    raw: Json = (
+        seen_activity(message, viewer)
+        if message.sent
+        else {"type": "message", "text": message.text}
+    )
     if message.files:
         raw["attachments"] = [_open_file(file, drive) for file in message.files]
     return Shown(
@@ -246,7 +250,7 @@ def to_shown(tenant: Tenant, message: Message, drive: Drive, viewer: str = "") -
         time=_time(message),
         edited=message.edited,
         reactions={
-            reaction_emoji(kind): tuple(person.id for person in who)
+            reaction_emoji(kind): tuple(actor.id for actor in who)
             for kind, who in message.reactions.items()
         },
         pinned=message.pinned,
@@ -254,7 +258,7 @@ def to_shown(tenant: Tenant, message: Message, drive: Drive, viewer: str = "") -
     )
 
 
-def seen(message: Message, viewer: str = "") -> Json:
+def seen_activity(message: Message, viewer: str = "") -> Json:
     """A bot's activity as one person sees it."""
     activity: Json = orjson.loads(message.sent) if message.sent else {}
     for (person, number), card in message.views.items():

@@ -59,7 +59,7 @@ class Team:
 class SharedFile:
     """A file that stands in Teams: a picture inside a message, or a document in a drive.
 
-    `id` is the picture's (`0-...`), or the drive's (an upper-case GUID). `kept` is None until the
+    `id` is the picture's (`0-...`), or the drive's (an upper-case GUID). `stored` is None until the
     bytes are there.
     """
 
@@ -67,7 +67,7 @@ class SharedFile:
     name: str
     content_type: str
     conversation: Conversation
-    kept: StoredFile | None = None
+    stored: StoredFile | None = None
     alt: str = ""
     dimensions: tuple[int, int] | None = None
 

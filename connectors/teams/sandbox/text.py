@@ -35,7 +35,7 @@ def typed(plain: str, accounts: Iterable[Person | Bot]) -> Typed:
             text += f"<at>{piece}</at>"
         else:
             text += piece
-            html += _escaped(piece)
+            html += _escape(piece)
     return Typed(text, f"<div><div>{html}</div>\n</div>", mentions)
 
 
@@ -64,8 +64,8 @@ def _mention(account: Person | Bot) -> Json:
 
 def _span(name: str, number: int) -> str:
     kind = "http://schema.skype.com/Mention"
-    return f'<span itemscope="" itemtype="{kind}" itemid="{number}">{_escaped(name)}</span>'
+    return f'<span itemscope="" itemtype="{kind}" itemid="{number}">{_escape(name)}</span>'
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return escape(text, quote=False).replace("\n", "<br>")

@@ -111,7 +111,7 @@ class Login:
     def __init__(self, tenant: Tenant, keys: Keys) -> None:
         self._tenant = tenant
         self._keys = keys
-        self._given: dict[str, tuple[str, str, float]] = {}
+        self._issued: dict[str, tuple[str, str, float]] = {}
 
     def knows(self, tenant_id: str) -> bool:
         return tenant_id == self._tenant.id or tenant_id in _SHARED_TENANTS
@@ -125,7 +125,7 @@ class Login:
         audience = _audience(form.get("scope", ""))
         now = int(time.time())
         token = self._keys.sign(self._claims(app_id, audience, now))
-        self._given[token] = (app_id, audience, now + TOKEN_SECONDS)
+        self._issued[token] = (app_id, audience, now + TOKEN_SECONDS)
         return {
             "token_type": "Bearer",
             "expires_in": TOKEN_SECONDS,
@@ -135,9 +135,9 @@ class Login:
 
     def app_of(self, token: str) -> str | None:
         """The app that holds this token for the connector; None: forged, expired, or for others."""
-        app_id, audience, until = self._given.get(token, ("", "", 0.0))
+        app_id, audience, until = self._issued.get(token, ("", "", 0.0))
         if time.time() >= until:
-            self._given.pop(token, None)
+            self._issued.pop(token, None)
             return None
         return app_id if audience == BOT_AUDIENCE else None
 

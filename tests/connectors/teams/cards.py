@@ -32,5 +32,5 @@ def line(text: str) -> tuple[Inline, ...]:
     return (Text(text),)
 
 
-def said(text: str) -> Prose:
+def prose(text: str) -> Prose:
     return Prose((Paragraph(line(text)),))

@@ -52,8 +52,8 @@ def _classes() -> set[type[BaseException]]:
 def _modules() -> Iterator[ModuleType]:
     for name in _PACKAGES:
         package = importlib.import_module(name)
-        for found in pkgutil.walk_packages(package.__path__, f"{name}."):
-            yield importlib.import_module(found.name)
+        for module in pkgutil.walk_packages(package.__path__, f"{name}."):
+            yield importlib.import_module(module.name)
     for name in _MODULES:
         yield importlib.import_module(name)
 

@@ -136,10 +136,10 @@ _SAFE = re.compile(r"(?:https?://|mailto:|icon:)[^\s<>\"]+\Z|data:image/(?:png|j
 
 def faults(body: Json) -> list[str]:
     """Why Teams would refuse the activity, or show it otherwise than meant."""
-    found = list(_activity_faults(body))
+    problems = list(_activity_faults(body))
     for attachment in body.get("attachments", ()):
-        found += _card_faults(attachment["content"])
-    return found
+        problems += _card_faults(attachment["content"])
+    return problems
 
 
 def _activity_faults(body: Json) -> Iterator[str]:
@@ -169,62 +169,62 @@ def _card_faults(card: Json) -> Iterator[str]:
 
 
 def _object_faults(
-    one: Json, kind: str, *, page: bool = False, shown: bool = False
+    element: Json, kind: str, *, page: bool = False, in_show_card: bool = False
 ) -> Iterator[str]:
     if not isinstance(kind, str):
         yield f"an element is of the type {kind!r}"
         return
     must, may = _PROPERTIES.get(kind, ("", ""))
-    if kind not in _PROPERTIES and "fallback" not in one:
+    if kind not in _PROPERTIES and "fallback" not in element:
         yield f"{kind} is unknown and nothing stands for it"
     elif kind in _PROPERTIES:
-        yield from _own_faults(one, kind, must.split(), may.split())
-    if kind in _TEAMS_ONLY and not page and "fallback" not in one:
+        yield from _own_faults(element, kind, must.split(), may.split())
+    if kind in _TEAMS_ONLY and not page and "fallback" not in element:
         yield f"nothing stands for {kind}"
     if page and kind in _NOT_ON_A_PAGE:
         yield f"{kind} on a page of a carousel"
-    if kind == "Action.ShowCard" and (shown or one.get("mode") == "secondary"):
+    if kind == "Action.ShowCard" and (in_show_card or element.get("mode") == "secondary"):
         yield "a card opens where Teams opens none"
     if kind not in _PROPERTIES:
         return  # its own rules are not ours
     page = page or kind == "CarouselPage"
-    shown = shown or kind == "Action.ShowCard"
-    for name, inner in one.items():
+    in_show_card = in_show_card or kind == "Action.ShowCard"
+    for name, inner in element.items():
         if name not in _UNTYPED:
             for below in inner if isinstance(inner, list) else [inner]:
                 if isinstance(below, dict) and not (kind == "Table" and name == "columns"):
                     typed = below.get("type", "Column" if name == "columns" else "?")
-                    yield from _object_faults(below, typed, page=page, shown=shown)
+                    yield from _object_faults(below, typed, page=page, in_show_card=in_show_card)
 
 
-def _own_faults(one: Json, kind: str, must: list[str], may: list[str]) -> Iterator[str]:
-    if wrong := list(_type_faults(one, kind)):
+def _own_faults(element: Json, kind: str, must: list[str], may: list[str]) -> Iterator[str]:
+    if wrong := list(_type_faults(element, kind)):
         yield from wrong
         return
-    yield from (f"{kind} lacks {name}" for name in must if name not in one)
-    yield from (f"{kind} has {name}" for name in one if name not in {*must, *may, "type"})
-    if all(name in one for name in must):
-        yield from _value_faults(one, kind)
+    yield from (f"{kind} lacks {name}" for name in must if name not in element)
+    yield from (f"{kind} has {name}" for name in element if name not in {*must, *may, "type"})
+    if all(name in element for name in must):
+        yield from _value_faults(element, kind)
 
 
-def _type_faults(one: Json, kind: str) -> Iterator[str]:
+def _type_faults(element: Json, kind: str) -> Iterator[str]:
     """Clients refuse a card that has something else where words or elements belong."""
-    for name, value in one.items():
+    for name, value in element.items():
         if name in _STRINGS and not isinstance(value, str):
             yield f"{kind}.{name} is no string"
         if name in _LISTS and not _is_list_of_objects(value):
             yield f"{kind}.{name} is no list of objects"
-    for action in one.get("actions", ()) if isinstance(one.get("actions"), list) else ():
+    for action in element.get("actions", ()) if isinstance(element.get("actions"), list) else ():
         if isinstance(action, dict) and not isinstance(action.get("title"), str):
             yield "an action without a title"
 
 
 def _is_list_of_objects(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(one, dict) for one in value)
+    return isinstance(value, list) and all(isinstance(item, dict) for item in value)
 
 
-def _value_faults(one: Json, kind: str) -> Iterator[str]:
-    for name, value in one.items():
+def _value_faults(element: Json, kind: str) -> Iterator[str]:
+    for name, value in element.items():
         if kind.startswith("Chart."):
             continue
         if name in _VALUES and value not in _VALUES[name]:
@@ -235,15 +235,17 @@ def _value_faults(one: Json, kind: str) -> Iterator[str]:
                 yield f"{kind}.style is {value!r}"
         if name in ("url", "poster", "iconUrl") and not _SAFE.match(value):
             yield f"{kind}.{name} leads to {value[:60]!r}"
-    if kind in ("TextBlock", "TextRun") and not isinstance(one["text"], str):
+    if kind in ("TextBlock", "TextRun") and not isinstance(element["text"], str):
         yield f"{kind} without text"
-    if kind == "TextBlock" and (not one["text"].strip() or "<at" in one["text"].lower()):
-        yield f"TextBlock says {one['text'][:40]!r}"
+    if kind == "TextBlock" and (not element["text"].strip() or "<at" in element["text"].lower()):
+        yield f"TextBlock says {element['text'][:40]!r}"
     if kind == "ActionSet":
-        yield from ("an action without a title" for a in one["actions"] if not a["title"].strip())
-    if kind == "ActionSet" and sum(a.get("mode") != "secondary" for a in one["actions"]) > 6:
+        yield from (
+            "an action without a title" for a in element["actions"] if not a["title"].strip()
+        )
+    if kind == "ActionSet" and sum(a.get("mode") != "secondary" for a in element["actions"]) > 6:
         yield "more than six buttons"
-    if kind in _HELD and not one[_HELD[kind]]:
+    if kind in _HELD and not element[_HELD[kind]]:
         yield f"{kind} holds nothing"
 
 
@@ -264,10 +266,12 @@ _HELD = {
 def _id_faults(card: Json) -> Iterator[str]:
     """What stands for an element may have its id, no other one may."""
     for view in (newer(card), older(card)):
-        ids = Counter(one["id"] for one in objects(view) if "type" in one and "id" in one)
+        ids = Counter(
+            element["id"] for element in objects(view) if "type" in element and "id" in element
+        )
         yield from (f"{count} elements are {name!r}" for name, count in ids.items() if count > 1)
-        for one in objects(view):
-            for target in one.get("targetElements", ()):
+        for element in objects(view):
+            for target in element.get("targetElements", ()):
                 name = target if isinstance(target, str) else target["elementId"]
                 if name not in ids:
                     yield f"nothing is {name!r}, which an action shows"
@@ -279,12 +283,12 @@ def _id_faults(card: Json) -> Iterator[str]:
 def objects(value: Any) -> Iterator[Json]:
     stack = [value]
     while stack:
-        one = stack.pop()
-        if isinstance(one, dict):
-            yield one
-            stack += [*one.values()][::-1]
-        elif isinstance(one, list):
-            stack += one[::-1]
+        value = stack.pop()
+        if isinstance(value, dict):
+            yield value
+            stack += [*value.values()][::-1]
+        elif isinstance(value, list):
+            stack += value[::-1]
 
 
 def newer(value: Any) -> Any:
@@ -299,7 +303,7 @@ def older(value: Any) -> Any:
 
 def _view(value: Any, replaced: frozenset[str]) -> Any:
     if isinstance(value, list):
-        return [one for one in (_view(item, replaced) for item in value) if one != "drop"]
+        return [item for item in (_view(item, replaced) for item in value) if item != "drop"]
     if not isinstance(value, dict):
         return value
     kind = value.get("type")
@@ -308,15 +312,15 @@ def _view(value: Any, replaced: frozenset[str]) -> Any:
         fallback = value["fallback"]
         if not isinstance(fallback, dict):
             return fallback
-        kept = {name: value[name] for name in ("separator", "spacing") if name in value}
-        return _view({**fallback, **kept}, replaced)
-    return {name: _view(one, replaced) for name, one in value.items() if name != "fallback"}
+        layout = {name: value[name] for name in ("separator", "spacing") if name in value}
+        return _view({**fallback, **layout}, replaced)
+    return {name: _view(item, replaced) for name, item in value.items() if name != "fallback"}
 
 
 _OTHERS = re.compile(r"Component$|CompoundButton$|ProgressRing$|Action\.")
 """What Teams knows beside what is written here."""
 
-_SAID = {
+_TEXT_FIELDS = {
     "Input.Text": ("label", "value", "placeholder", "errorMessage"),
     "Input.ChoiceSet": ("label", "placeholder", "choices", "errorMessage"),
     "Input.Toggle": ("label", "title", "errorMessage"),
@@ -335,25 +339,25 @@ _WITHIN = (
 )  # fmt: skip
 
 
-def said(value: Any) -> Iterator[str]:
+def visible_texts(value: Any) -> Iterator[str]:
     """The words of a view in the order in which they are read; hidden ones too."""
     if isinstance(value, list):
-        for one in value:
-            yield from said(one)
+        for part in value:
+            yield from visible_texts(part)
     elif isinstance(value, dict):
         kind = value.get("type", "Fact" if "value" in value and "title" in value else "")
         if "choices.data" in value or "choices" in value:
             kind = "Input.ChoiceSet"
-        for name in _SAID.get(kind, _WORDS):
-            one = value.get(name, "")
-            if isinstance(one, str):
-                yield one
+        for name in _TEXT_FIELDS.get(kind, _WORDS):
+            part = value.get(name, "")
+            if isinstance(part, str):
+                yield part
             elif name == "choices":
-                yield from (choice["title"] for choice in one)
+                yield from (choice["title"] for choice in part)
         if kind != "Input.ChoiceSet":
             for name in _WITHIN:
                 if name in value and not (name == "data" and kind.startswith("Action.")):
-                    yield from said(value[name])
+                    yield from visible_texts(value[name])
 
 
 # --- the published schemas ----------------------------------------------------------------------
@@ -380,17 +384,17 @@ _OF_1_6 = ('"choices.data"', '"style": "filtered"')
 
 def schema_faults(card: Json) -> list[str]:
     """What the published schemas say of the card without Teams' own parts."""
-    plain = {name: one for name, one in older(card).items() if name != "msteams"}
-    found: list[str] = []
+    plain = {name: item for name, item in older(card).items() if name != "msteams"}
+    problems: list[str] = []
     for version in ("1.5.0", "1.6.0"):
-        if version == "1.5.0" and any(one in json.dumps(plain) for one in _OF_1_6):
+        if version == "1.5.0" and any(item in json.dumps(plain) for item in _OF_1_6):
             continue
         error = next(_validator(f"{version}_adaptive-card.json").iter_errors(plain), None)
-        found += [f"{version}: {_deepest(error)}"] if error else []
-    return found
+        problems += [f"{version}: {_deepest(error)}"] if error else []
+    return problems
 
 
 def _deepest(error: Any) -> str:
     while error.context:
-        error = max(error.context, key=lambda one: len(one.absolute_path))
+        error = max(error.context, key=lambda cause: len(cause.absolute_path))
     return f"{list(error.absolute_path)}: {error.message[:300]}"

@@ -6,7 +6,7 @@ import pytest
 from pydantic import JsonValue
 
 from bridge.content.cards.tree import Actions, Asset, Button, Container, Native, Node, TextInput
-from tests.connectors.teams.cards import ADAPTIVE, Json, card, line, read, said
+from tests.connectors.teams.cards import ADAPTIVE, Json, card, line, prose, read
 
 
 def actions(*several: JsonValue) -> tuple[Node, ...]:
@@ -21,7 +21,7 @@ def button(native: JsonValue) -> Button:
     return only
 
 
-def test_actions_of_a_card_are_one_row() -> None:
+def test_actions_of_a_card_form_a_single_row() -> None:
     (row,) = actions(
         {"type": "Action.OpenUrl", "title": "Open", "url": "https://a.example"},
         {"type": "Action.Execute", "title": "Go", "id": "i", "verb": "go", "data": {"n": 1}},
@@ -42,9 +42,9 @@ def test_a_press_sends_the_inputs_of_a_card_that_has_some() -> None:
     asks: Json = {"type": "Input.Text", "id": "x"}
     submit: Json = {"type": "Action.Submit", "title": "Send", "id": "s", "data": "d"}
 
-    shown = read(card(asks, actions=[submit, {**submit, "associatedInputs": "None"}])).nodes
+    read_nodes = read(card(asks, actions=[submit, {**submit, "associatedInputs": "None"}])).nodes
 
-    assert shown == (
+    assert read_nodes == (
         TextInput(id="x"),
         Actions(
             (
@@ -125,7 +125,7 @@ def test_a_card_behind_a_button_is_revealed() -> None:
         line("Comment"),
         does="reveal",
         nodes=(
-            said("more"),
+            prose("more"),
             TextInput(id="c", label=line("Comment")),
             Actions((Button(line("Send"), does="submit", value=1),)),
         ),
@@ -136,16 +136,16 @@ def test_a_popover_reveals_its_content() -> None:
     content: Json = {"type": "Container", "items": [{"type": "TextBlock", "text": "a"}]}
 
     assert button({"type": "Action.Popover", "title": "More", "content": content}) == Button(
-        line("More"), does="reveal", nodes=(Container((said("a"),)),)
+        line("More"), does="reveal", nodes=(Container((prose("a"),)),)
     )
 
 
 def test_targets_may_say_whether_they_are_to_be_shown() -> None:
     targets: JsonValue = ["a", {"elementId": "b", "isVisible": True}, {"elementId": 7}, None]
 
-    found = button({"type": "Action.ToggleVisibility", "title": "t", "targetElements": targets})
+    toggle = button({"type": "Action.ToggleVisibility", "title": "t", "targetElements": targets})
 
-    assert found == Button(line("t"), does="toggle", targets=("a", "b", "7"), value=targets)
+    assert toggle == Button(line("t"), does="toggle", targets=("a", "b", "7"), value=targets)
 
 
 def test_a_dialog_is_a_page() -> None:
@@ -194,6 +194,6 @@ def test_an_unknown_action_is_its_fallback_or_kept_with_its_title() -> None:
     assert actions({**newer, "fallback": "drop"}) == ()
     assert actions(submit, newer, submit) == (
         Actions((Button(line("Walk")),)),
-        Native(ADAPTIVE, newer, (said("Beam"),)),
+        Native(ADAPTIVE, newer, (prose("Beam"),)),
         Actions((Button(line("Walk")),)),
     )

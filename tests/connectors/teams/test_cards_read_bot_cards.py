@@ -28,7 +28,7 @@ from bridge.content.cards.tree import (
 )
 from bridge.content.text.tree import Emphasis, Heading, Link, Paragraph, Strong, Text
 from connectors.teams.cards import read_payload
-from tests.connectors.teams.cards import Json, line, said
+from tests.connectors.teams.cards import Json, line, prose
 
 OPEN: Json = {"type": "openUrl", "title": "Open", "value": "https://a.example"}
 PICTURE = Image(Asset(url="https://a.example/p.png", alt="p"))
@@ -39,7 +39,7 @@ def read(kind: str, content: JsonValue) -> tuple[Node, ...]:
 
 
 def test_a_hero_card_has_its_picture_above_all() -> None:
-    shown = read("card.hero", {
+    read_nodes = read("card.hero", {
         "title": "T",
         "subtitle": "S",
         "text": "a <b>b</b>",
@@ -51,12 +51,12 @@ def test_a_hero_card_has_its_picture_above_all() -> None:
         "tap": {"type": "openUrl", "value": "https://a.example/tap"},
     })  # fmt: skip
 
-    told: JsonValue = {"msteams": {"type": "messageBack", "text": "t", "value": {"n": 1}}}
+    native_action: JsonValue = {"msteams": {"type": "messageBack", "text": "t", "value": {"n": 1}}}
     buttons = (
         Button(line("Open"), does="open", url="https://a.example"),
-        Button(line("Say"), value=told),
+        Button(line("Say"), value=native_action),
     )
-    assert shown == (
+    assert read_nodes == (
         Container(
             (
                 Gallery((Image(Asset(url="https://a.example/q.png")),)),
@@ -76,7 +76,7 @@ def test_a_thumbnail_card_has_it_beside_the_title() -> None:
     images: JsonValue = [{"url": "https://a.example/p.png", "alt": "p"}]
 
     assert read("card.thumbnail", {"text": "t", "images": images}) == (
-        Container((said("t"),), form="card", thumbnail=PICTURE),
+        Container((prose("t"),), form="card", thumbnail=PICTURE),
     )
 
 
@@ -86,7 +86,7 @@ def test_a_tap_on_a_card_without_a_title_is_a_button() -> None:
 
     assert read("card.hero", {"text": "t", "tap": tap}) == (
         Container(
-            (said("t"), Actions((Button(line("Open"), does="open", url="https://a.example"),))),
+            (prose("t"), Actions((Button(line("Open"), does="open", url="https://a.example"),))),
             form="card",
         ),
     )
@@ -100,7 +100,7 @@ def test_a_tap_on_a_card_without_a_title_is_a_button() -> None:
 
 
 def test_a_receipt_is_facts_goods_and_sums() -> None:
-    shown = read("card.receipt", {
+    read_nodes = read("card.receipt", {
         "title": "Order",
         "facts": [{"key": "Number", "value": "12"}],
         "items": [
@@ -117,14 +117,14 @@ def test_a_receipt_is_facts_goods_and_sums() -> None:
             Prose((Paragraph((Strong(line("Pen")),)),)),
             Prose((Paragraph(line("blue")),), subtle=True),
         ),
-        (said("2"),),
-        (said("$ 4"),),
+        (prose("2"),),
+        (prose("$ 4"),),
     )
 
     def labelled(label: str, value: str) -> LabelledValue:
         return LabelledValue(line(label), (Paragraph(line(value)),))
 
-    assert shown == (
+    assert read_nodes == (
         Container(
             (
                 Fields((labelled("Number", "12"),)),
@@ -138,7 +138,7 @@ def test_a_receipt_is_facts_goods_and_sums() -> None:
 
 
 def test_a_list_has_headings_and_lines_with_pictures_or_buttons() -> None:
-    shown = read("teams.card.list", {
+    read_nodes = read("teams.card.list", {
         "title": "L",
         "items": [
             {"type": "section", "title": "People"},
@@ -151,11 +151,11 @@ def test_a_list_has_headings_and_lines_with_pictures_or_buttons() -> None:
     })  # fmt: skip
 
     whois = Button(line("Select"), value={"msteams": {"type": "imBack", "value": "whois"}})
-    assert shown == (
+    assert read_nodes == (
         Container(
             (
                 Prose((Paragraph((Strong(line("People")),)),)),
-                Section((said("Ann"), Prose((Paragraph(line("Boss")),), subtle=True)), whois),
+                Section((prose("Ann"), Prose((Paragraph(line("Boss")),), subtle=True)), whois),
                 Section(
                     (Prose((Paragraph((Link("https://a.example", line("R")),)),)),),
                     Image(Asset(url="https://a.example/i.png"), size="small"),
@@ -172,7 +172,7 @@ def test_a_list_has_headings_and_lines_with_pictures_or_buttons() -> None:
 
 @pytest.mark.parametrize(("kind", "plays"), [("video", "video"), ("audio", "audio")])
 def test_films_and_sounds_have_a_poster_and_a_length(kind: str, plays: str) -> None:
-    (shown,) = read(f"card.{kind}", {
+    (container,) = read(f"card.{kind}", {
         "title": "T",
         "text": "t",
         "duration": "PT2M5S",
@@ -180,13 +180,13 @@ def test_films_and_sounds_have_a_poster_and_a_length(kind: str, plays: str) -> N
         "media": [{"url": "https://a.example/1.mp4"}, {"url": "https://a.example/2.webm"}],
     })  # fmt: skip
 
-    assert isinstance(shown, Container)
-    player, text = shown.nodes
+    assert isinstance(container, Container)
+    player, text = container.nodes
     assert isinstance(player, Player)
     assert (player.kind, player.asset) == (
         plays, Asset(url="https://a.example/1.mp4", seconds=125.0)
     )  # fmt: skip
-    assert (player.poster, text, shown.title) == (PICTURE.asset, said("t"), line("T"))
+    assert (player.poster, text, container.title) == (PICTURE.asset, prose("t"), line("T"))
 
 
 def test_a_moving_picture_is_a_picture() -> None:
@@ -202,7 +202,7 @@ def test_signing_in_opens_a_page(kind: str) -> None:
     assert read(kind, {"text": "Please", "buttons": [button]}) == (
         Container(
             (
-                said("Please"),
+                prose("Please"),
                 Actions((Button(line("Sign in"), does="open", url="https://a.example/in"),)),
             ),
             form="card",
@@ -218,7 +218,7 @@ def connector(card: JsonValue) -> tuple[Node, ...]:
 
 
 def test_a_connector_card_has_a_colour_and_sections() -> None:
-    (shown,) = connector({
+    (container,) = connector({
         "@type": "MessageCard",
         "themeColor": "0076D7",
         "title": "T",
@@ -238,7 +238,7 @@ def test_a_connector_card_has_a_colour_and_sections() -> None:
     })  # fmt: skip
 
     person = Image(Asset(url="https://a.example/p.png"), size="small", round=True)
-    assert shown == Container(
+    assert container == Container(
         (
             Prose((Paragraph((Text("a "), Strong(line("b")))),)),
             Divider(),
@@ -263,7 +263,7 @@ def test_a_connector_card_has_a_colour_and_sections() -> None:
 
 def test_the_actions_of_a_connector_card_open_press_and_ask() -> None:
     post: Json = {"@type": "HttpPOST", "name": "Save", "target": "https://a.example/save"}
-    (shown,) = connector({
+    (container,) = connector({
         "@type": "MessageCard",
         "text": "t",
         "potentialAction": [
@@ -281,20 +281,20 @@ def test_the_actions_of_a_connector_card_open_press_and_ask() -> None:
         ],
     })  # fmt: skip
 
-    told: JsonValue = {"@type": "HttpPOST", "target": "https://a.example/save"}
-    asked: tuple[Node, ...] = (
+    native_action: JsonValue = {"@type": "HttpPOST", "target": "https://a.example/save"}
+    form: tuple[Node, ...] = (
         TextInput(id="c", label=line("Words"), multiline=True),
         DateInput(id="d", label=line("Day")),
         Choice(id="m", label=line("State"), options=(Option(line("Open"), "1"),), many=True),
-        Actions((Button(line("Save"), does="submit", value=told),)),
+        Actions((Button(line("Save"), does="submit", value=native_action),)),
     )
-    assert isinstance(shown, Container)
-    assert shown.nodes[1] == Actions(
+    assert isinstance(container, Container)
+    assert container.nodes[1] == Actions(
         (
             Button(line("Open"), does="open", url="https://a.example"),
             Button(line("View"), does="open", url="https://a.example/v"),
-            Button(line("Save"), value=told),
-            Button(line("Comment"), does="reveal", nodes=asked),
+            Button(line("Save"), value=native_action),
+            Button(line("Comment"), does="reveal", nodes=form),
         )
     )
 
@@ -310,8 +310,8 @@ def test_action_cards_within_action_cards_keep_all_their_words() -> None:
             "actions": [action],
         }
 
-    shown = repr(connector({"@type": "MessageCard", "potentialAction": [action]}))
+    representation = repr(connector({"@type": "MessageCard", "potentialAction": [action]}))
 
-    assert all(f"'field {number}'" in shown for number in range(300))
-    assert all(f"'card {number}'" in shown for number in range(300))
-    assert "'deepest'" in shown
+    assert all(f"'field {number}'" in representation for number in range(300))
+    assert all(f"'card {number}'" in representation for number in range(300))
+    assert "'deepest'" in representation

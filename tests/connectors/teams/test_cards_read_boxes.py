@@ -28,7 +28,7 @@ from bridge.content.cards.walk import walk
 from bridge.content.text.tree import Link, Paragraph
 from bridge.model import Loss
 from connectors.teams.cards import left_out
-from tests.connectors.teams.cards import ADAPTIVE, Json, card, line, nodes, read, said
+from tests.connectors.teams.cards import ADAPTIVE, Json, card, line, nodes, prose, read
 
 
 def text(value: str, **more: JsonValue) -> Json:
@@ -50,10 +50,14 @@ LOOK = Button(line("Look"), does="open", url="https://a.example")
 
 
 def test_a_container_holds_its_items() -> None:
-    shown = nodes({"type": "Container", "style": "Emphasis", "items": [text("a"), text("b")]})
+    read_nodes = nodes({"type": "Container", "style": "Emphasis", "items": [text("a"), text("b")]})
 
-    assert shown == (Container((said("a"), said("b")), style="emphasis"),)
-    assert [one.at for one in walk(shown)] == ["/body/0", "/body/0/items/0", "/body/0/items/1"]
+    assert read_nodes == (Container((prose("a"), prose("b")), style="emphasis"),)
+    assert [node.at for node in walk(read_nodes)] == [
+        "/body/0",
+        "/body/0/items/0",
+        "/body/0/items/1",
+    ]
 
 
 def test_an_empty_container_is_nothing() -> None:
@@ -61,60 +65,60 @@ def test_an_empty_container_is_nothing() -> None:
 
 
 def test_a_separator_is_a_line_but_not_above_all() -> None:
-    shown = nodes(
+    read_nodes = nodes(
         text("a", separator=True),
         text("b", separator=True),
         text("c", separator=True, spacing="ExtraLarge"),
     )
 
-    assert shown == (said("a"), Divider(), said("b"), Divider(large=True), said("c"))
+    assert read_nodes == (prose("a"), Divider(), prose("b"), Divider(large=True), prose("c"))
 
 
 def test_what_a_press_on_a_box_does_is_a_button_in_it() -> None:
-    shown = nodes({"type": "Container", "items": [text("a"), text("b")], "selectAction": OPEN})
+    read_nodes = nodes({"type": "Container", "items": [text("a"), text("b")], "selectAction": OPEN})
 
-    assert shown == (Container((said("a"), said("b"), Actions((LOOK,)))),)
+    assert read_nodes == (Container((prose("a"), prose("b"), Actions((LOOK,)))),)
 
 
 def test_what_a_press_on_one_line_or_picture_opens_is_a_link() -> None:
     action: Json = {"type": "Action.OpenUrl", "url": "https://a.example"}
 
-    shown = nodes(
+    read_nodes = nodes(
         {"type": "Container", "items": [text("a")], "selectAction": action},
         {"type": "Container", "items": [PICTURE], "selectAction": action},
     )
 
     linked = Prose((Paragraph((Link("https://a.example", line("a")),)),))
     picture = Image(PERSON.asset, size="small", link="https://a.example")
-    assert shown == (Container((linked,)), Container((picture,)))
+    assert read_nodes == (Container((linked,)), Container((picture,)))
 
 
 def test_a_row_that_opens_a_page_has_its_first_text_as_a_link() -> None:
     action: Json = {"type": "Action.OpenUrl", "url": "https://a.example"}
 
-    (shown, named, said_already) = nodes(
+    (plain, named, titled) = nodes(
         side_by_side(column(PICTURE), column(text("a")), column(text("b")), selectAction=action),
         side_by_side(column(text("c")), column(text("d")), selectAction=OPEN),
         side_by_side(column(text("e")), column(text("Look here")), selectAction=OPEN),
     )
 
     linked = Prose((Paragraph((Link("https://a.example", line("a")),)),))
-    assert isinstance(shown, Columns)
-    assert [one.nodes for one in shown.columns] == [(PERSON,), (linked,), (said("b"),)]
+    assert isinstance(plain, Columns)
+    assert [cell.nodes for cell in plain.columns] == [(PERSON,), (linked,), (prose("b"),)]
     assert isinstance(named, Columns)
     look = Link("https://a.example", line("Look"))
     behind = Prose((Paragraph((*line("c "), look)),))
-    assert [one.nodes for one in named.columns] == [(behind,), (said("d"),)]
+    assert [cell.nodes for cell in named.columns] == [(behind,), (prose("d"),)]
     linked = Prose((Paragraph((Link("https://a.example", line("e")),)),))
-    assert isinstance(said_already, Columns)
-    assert [one.nodes for one in said_already.columns] == [(linked,), (said("Look here"),)]
+    assert isinstance(titled, Columns)
+    assert [cell.nodes for cell in titled.columns] == [(linked,), (prose("Look here"),)]
 
 
 # --- columns --------------------------------------------------------------------------------
 
 
 def test_columns_have_their_widths_and_styles() -> None:
-    shown = nodes(
+    read_nodes = nodes(
         side_by_side(
             column(text("a"), width="auto"),
             column(text("b"), width="2"),
@@ -124,14 +128,14 @@ def test_columns_have_their_widths_and_styles() -> None:
         )
     )
 
-    assert shown == (
+    assert read_nodes == (
         Columns(
             (
-                Column((said("a"),), width="auto"),
-                Column((said("b"),), width=2),
-                Column((said("c"),), width=3, style="good"),
-                Column((said("d"),), width="auto"),
-                Column((said("e"),), width="stretch"),
+                Column((prose("a"),), width="auto"),
+                Column((prose("b"),), width=2),
+                Column((prose("c"),), width=3, style="good"),
+                Column((prose("d"),), width="auto"),
+                Column((prose("e"),), width="stretch"),
             )
         ),
     )
@@ -139,16 +143,16 @@ def test_columns_have_their_widths_and_styles() -> None:
 
 def test_text_beside_a_small_picture_or_one_button_is_a_section() -> None:
     button: Json = {"type": "ActionSet", "actions": [OPEN]}
-    shown = nodes(
+    read_nodes = nodes(
         side_by_side(column(text("a")), column(PICTURE, width="auto")),
         side_by_side(column(PICTURE, width="auto"), column(text("b"), text("c"))),
         side_by_side(column(text("d")), column(button, width="auto")),
     )
 
-    assert shown == (
-        Section((said("a"),), PERSON),
-        Section((said("b"), said("c")), PERSON, leading=True),
-        Section((said("d"),), LOOK),
+    assert read_nodes == (
+        Section((prose("a"),), PERSON),
+        Section((prose("b"), prose("c")), PERSON, leading=True),
+        Section((prose("d"),), LOOK),
     )
 
 
@@ -165,9 +169,9 @@ def test_text_beside_a_small_picture_or_one_button_is_a_section() -> None:
 def test_a_number_as_width_is_a_share_and_no_measure(width: JsonValue, kind: str) -> None:
     picture: Json = {"type": "Image", "url": "https://a.example/p.png"}
 
-    (shown,) = nodes(side_by_side(column(picture, width=width), column(text("a"), width=65)))
+    (columns,) = nodes(side_by_side(column(picture, width=width), column(text("a"), width=65)))
 
-    assert shown.type == kind
+    assert columns.type == kind
 
 
 @pytest.mark.parametrize(
@@ -181,16 +185,16 @@ def test_a_number_as_width_is_a_share_and_no_measure(width: JsonValue, kind: str
     ],
 )
 def test_text_beside_anything_else_stays_in_columns(second: JsonValue) -> None:
-    (shown,) = nodes(side_by_side(column(text("a")), second))
+    (columns,) = nodes(side_by_side(column(text("a")), second))
 
-    assert isinstance(shown, Columns)
+    assert isinstance(columns, Columns)
 
 
 def test_a_set_of_columns_with_a_style_is_in_a_box() -> None:
-    shown = nodes(side_by_side(column(text("a")), column(text("b")), style="warning"))
+    read_nodes = nodes(side_by_side(column(text("a")), column(text("b")), style="warning"))
 
-    both = Columns((Column((said("a"),)), Column((said("b"),))))
-    assert shown == (Container((both,), style="warning"),)
+    both = Columns((Column((prose("a"),)), Column((prose("b"),))))
+    assert read_nodes == (Container((both,), style="warning"),)
 
 
 # --- tables ---------------------------------------------------------------------------------
@@ -200,7 +204,7 @@ def test_tables_hold_anything_in_their_cells() -> None:
     def cell(*items: JsonValue) -> Json:
         return {"type": "TableCell", "items": list(items)}
 
-    shown = nodes({
+    read_nodes = nodes({
         "type": "Table",
         "columns": [{"width": 1}, {"width": 2, "horizontalCellContentAlignment": "Right"}],
         "rows": [
@@ -209,8 +213,8 @@ def test_tables_hold_anything_in_their_cells() -> None:
         ],
     })  # fmt: skip
 
-    rows = (((said("Name"),), (said("State"),)), ((PERSON,), (said("a"), said("b"))))
-    assert shown == (Table(rows, header=True, align=(None, "right")),)
+    rows = (((prose("Name"),), (prose("State"),)), ((PERSON,), (prose("a"), prose("b"))))
+    assert read_nodes == (Table(rows, header=True, align=(None, "right")),)
 
 
 @pytest.mark.parametrize("key", ["firstRowAsHeader", "firstRowAsHeaders"])
@@ -218,7 +222,7 @@ def test_the_first_row_need_not_be_a_header(key: str) -> None:
     row: Json = {"cells": [{"items": [text("a")]}]}
 
     assert nodes({"type": "Table", "rows": [row], key: False}) == (
-        Table((((said("a"),),),), header=False),
+        Table((((prose("a"),),),), header=False),
     )
 
 
@@ -234,8 +238,8 @@ def test_pages_of_a_carousel_are_cards() -> None:
     assert nodes({"type": "Carousel", "pages": pages}) == (
         Carousel(
             (
-                Container((said("one"),), form="card", style="accent"),
-                Container((said("two"), Actions((LOOK,))), form="card"),
+                Container((prose("one"),), form="card", style="accent"),
+                Container((prose("two"), Actions((LOOK,))), form="card"),
             )
         ),
     )
@@ -248,8 +252,8 @@ def test_pages_of_an_accordion_are_folded() -> None:
     ]
 
     assert nodes({"type": "Accordion", "pages": pages}) == (
-        Container((said("a"),), title=line("One"), collapsed=False),
-        Container((said("b"),), title=line("Two"), collapsed=True),
+        Container((prose("a"),), title=line("One"), collapsed=False),
+        Container((prose("b"),), title=line("Two"), collapsed=True),
     )
 
 
@@ -260,8 +264,8 @@ def test_the_first_of_some_tabs_is_open() -> None:
     ]
 
     assert nodes({"type": "TabSet", "pages": pages}) == (
-        Container((said("a"),), title=line("One"), collapsed=False),
-        Container((said("b"),), title=line("Two"), collapsed=True),
+        Container((prose("a"),), title=line("One"), collapsed=False),
+        Container((prose("b"),), title=line("Two"), collapsed=True),
     )
 
 
@@ -269,31 +273,31 @@ def test_the_first_of_some_tabs_is_open() -> None:
 
 
 def test_hidden_elements_are_hidden_containers() -> None:
-    shown = nodes(
+    read_nodes = nodes(
         text("more", id="x", isVisible=False),
         {"type": "Container", "id": "y", "isVisible": False, "items": [text("max")]},
     )
 
-    assert shown == (
-        Container((said("more"),), hidden=True, id="x"),
-        Container((said("max"),), hidden=True, id="y"),
+    assert read_nodes == (
+        Container((prose("more"),), hidden=True, id="x"),
+        Container((prose("max"),), hidden=True, id="y"),
     )
 
 
 def test_what_is_shown_at_first_and_toggled_can_be_found() -> None:
     toggle: Json = {"type": "Action.ToggleVisibility", "title": "t", "targetElements": ["a", "b"]}
 
-    shown = nodes(
+    read_nodes = nodes(
         text("A", id="a"),
         text("B", id="b", isVisible=False),
         text("C", id="c"),
         {"type": "ActionSet", "actions": [toggle]},
     )
 
-    assert shown == (
-        Container((said("A"),), id="a"),
-        Container((said("B"),), hidden=True, id="b"),
-        said("C"),
+    assert read_nodes == (
+        Container((prose("A"),), id="a"),
+        Container((prose("B"),), hidden=True, id="b"),
+        prose("C"),
         Actions((Button(line("t"), does="toggle", targets=("a", "b")),)),
     )
 
@@ -304,35 +308,35 @@ def test_what_is_shown_at_first_and_toggled_can_be_found() -> None:
 def test_an_unknown_element_is_its_fallback() -> None:
     fallback: Json = {"type": "NewerStill", "fallback": text("old")}
 
-    assert nodes({"type": "Newer", "text": "new", "fallback": fallback}) == (said("old"),)
+    assert nodes({"type": "Newer", "text": "new", "fallback": fallback}) == (prose("old"),)
     assert nodes({"type": "Newer", "text": "new", "fallback": "drop"}) == ()
 
 
 def test_an_element_that_requires_what_we_are_not_is_its_fallback() -> None:
-    shown = nodes(
+    read_nodes = nodes(
         text("a", requires={"adaptiveCards": "1.6"}, fallback=text("x")),
         text("b", requires={"adaptiveCards": "1.7"}, fallback=text("y")),
         text("c", requires={"holograms": "*"}, fallback="drop"),
         text("d", requires={"adaptiveCards": "*"}, fallback="drop"),
     )
 
-    assert shown == (said("a"), said("y"), said("d"))
+    assert read_nodes == (prose("a"), prose("y"), prose("d"))
 
 
 def test_what_nothing_stands_for_asks_for_the_fallback_of_what_is_around_it() -> None:
     unknown: Json = {"type": "Newer", "text": "new"}
     box: Json = {"type": "Container", "items": [text("a"), unknown]}
 
-    assert nodes({**box, "fallback": text("old")}) == (said("old"),)
-    native = Native(ADAPTIVE, unknown, (said("new"),))
-    assert nodes(box) == (Container((said("a"), native)),)
+    assert nodes({**box, "fallback": text("old")}) == (prose("old"),)
+    native = Native(ADAPTIVE, unknown, (prose("new"),))
+    assert nodes(box) == (Container((prose("a"), native)),)
 
 
 def test_a_column_may_have_a_fallback() -> None:
     newer: Json = {"type": "Newer", "fallback": column(text("old"))}
 
     assert nodes(side_by_side(column(text("a")), newer, column(text("b")))) == (
-        Columns((Column((said("a"),)), Column((said("old"),)), Column((said("b"),)))),
+        Columns((Column((prose("a"),)), Column((prose("old"),)), Column((prose("b"),)))),
     )
 
 
@@ -345,11 +349,11 @@ def test_an_unknown_element_is_kept_with_what_can_be_read_in_it() -> None:
         "facts": [{"title": "t", "value": 5}],
     }
 
-    (shown,) = nodes(element)
+    (node,) = nodes(element)
 
-    assert isinstance(shown, Native)
-    assert shown.payload == element
-    words = [one.at for one in shown.fallback]
+    assert isinstance(node, Native)
+    assert node.payload == element
+    words = [fallback.at for fallback in node.fallback]
     assert words == [
         "/body/0/title",
         "/body/0/panels/0/caption",
@@ -363,10 +367,10 @@ def test_an_unknown_element_is_kept_with_what_can_be_read_in_it() -> None:
 @pytest.mark.parametrize(
     ("element", "words"),
     [
-        ("just a string", (said("just a string"),)),
-        ({"text": "no type"}, (said("no type"),)),
+        ("just a string", (prose("just a string"),)),
+        ({"text": "no type"}, (prose("no type"),)),
         (None, ()),
-        (7, (said("7"),)),
+        (7, (prose("7"),)),
     ],
 )
 def test_what_is_no_element_is_what_it_says(element: JsonValue, words: tuple[Node, ...]) -> None:
@@ -376,7 +380,7 @@ def test_what_is_no_element_is_what_it_says(element: JsonValue, words: tuple[Nod
 def test_an_element_with_something_else_where_its_text_should_be_is_kept() -> None:
     element: Json = {"type": "TextBlock", "text": {"text": "deep"}}
 
-    assert nodes(element) == (Native(ADAPTIVE, element, (said("deep"),)),)
+    assert nodes(element) == (Native(ADAPTIVE, element, (prose("deep"),)),)
 
 
 # --- the card itself ------------------------------------------------------------------------
@@ -386,21 +390,21 @@ def test_a_card_has_its_actions_below_and_a_press_on_it_is_the_last() -> None:
     native = card(text("a"), actions=[OPEN], selectAction={**OPEN, "title": "All"})
 
     whole = Button(line("All"), does="open", url="https://a.example")
-    shown = read(native).nodes
+    read_nodes = read(native).nodes
 
-    assert shown == (said("a"), Actions((LOOK,)), Actions((whole,)))
-    assert [one.at for one in shown] == ["/body/0", "/actions", "/selectAction"]
+    assert read_nodes == (prose("a"), Actions((LOOK,)), Actions((whole,)))
+    assert [node.at for node in read_nodes] == ["/body/0", "/actions", "/selectAction"]
 
 
 def test_a_card_with_a_style_is_a_box() -> None:
     assert read(card(text("a"), style="emphasis")).nodes == (
-        Container((said("a"),), form="card", style="emphasis"),
+        Container((prose("a"),), form="card", style="emphasis"),
     )
 
 
 def test_fallback_text_is_a_summary_and_is_shown_only_alone() -> None:
     assert read(card(text("a"), fallbackText="See elsewhere")).summary == "See elsewhere"
-    assert read(card(fallbackText="See elsewhere")).nodes == (said("See elsewhere"),)
+    assert read(card(fallbackText="See elsewhere")).nodes == (prose("See elsewhere"),)
     spoken = "<s>It is <emphasis>done</emphasis></s>"
     assert read(card(text("a"), speak=spoken)).summary == "It is done"
 
@@ -408,7 +412,7 @@ def test_fallback_text_is_a_summary_and_is_shown_only_alone() -> None:
 def test_a_card_that_requires_what_we_are_not_is_its_fallback() -> None:
     native = card(text("new"), requires={"holograms": "1"}, fallback=text("old"))
 
-    assert read(native).nodes == (said("old"),)
+    assert read(native).nodes == (prose("old"),)
 
 
 def test_one_element_may_stand_for_a_card() -> None:

@@ -29,16 +29,18 @@ pytestmark = pytest.mark.skipif(not CORPUS, reason="UACS_CORPUS names no folder 
 Json = dict[str, Any]
 
 # By the names of keys: what people see, and where more of it is.
-SEEN = ("text", "title", "label", "altText", "placeholder", "value", "codeSnippet", "description",
-        "headerTitle", "badge", "errorMessage", "legend", "xAxisTitle", "yAxisTitle", "subtitle",
-        "activityTitle", "activitySubtitle", "activityText", "name", "display", "subLabel",
-        "tooltip")  # fmt: skip
+VISIBLE_KEYS = (
+    "text", "title", "label", "altText", "placeholder", "value", "codeSnippet", "description",
+    "headerTitle", "badge", "errorMessage", "legend", "xAxisTitle", "yAxisTitle",
+    "subtitle", "activityTitle", "activitySubtitle", "activityText", "name", "display",
+    "subLabel", "tooltip",
+)  # fmt: skip
 WITHIN = ("body", "items", "columns", "rows", "cells", "facts", "choices", "inlines", "images",
           "actions", "pages", "card", "content", "selectAction", "inlineAction", "menuActions",
           "captionSources", "sections", "potentialAction", "inputs", "buttons", "data", "values",
           "segments", "attachments", "references", "properties", "users")  # fmt: skip
 # A key of SEEN that says something else in some objects.
-UNSEEN = {
+HIDDEN_KINDS = {
     "value": ("Input.", "Rating", "ProgressBar", "imBack", "messageBack", "openUrl", "signin"),
     "name": ("Icon", "IconRun", "Component", "mention"),
     "title": ("Input.", "AdaptiveCard"),
@@ -75,16 +77,16 @@ def parsed(path: Path) -> Any:
 def messages(value: Any) -> Iterator[Any]:
     """The outermost things in a file that may be messages."""
     if isinstance(value, dict):
-        found = cast("Json", value)
-        known = ("attachments", "text", "body", "contentType", "@type", "suggestedActions")
-        if any(key in found for key in known) or found.get("type") == "AdaptiveCard":
-            yield found
+        mapping = cast("Json", value)
+        keys = ("attachments", "text", "body", "contentType", "@type", "suggestedActions")
+        if any(key in mapping for key in keys) or mapping.get("type") == "AdaptiveCard":
+            yield mapping
         else:
-            for one in found.values():
-                yield from messages(one)
+            for item in mapping.values():
+                yield from messages(item)
     elif isinstance(value, list):
-        for one in cast("list[Any]", value):
-            yield from messages(one)
+        for item in cast("list[Any]", value):
+            yield from messages(item)
 
 
 FOLDERS = ("activities", "cards", "connector", "entities", "graph", "invoke_responses")
@@ -95,33 +97,36 @@ TEAMS = files(*(f"teams/{folder}" for folder in FOLDERS)) if CORPUS else []
 # --- what is seen ---------------------------------------------------------------------------
 
 
-def seen(value: Any) -> Iterator[str]:
+def visible_strings(value: Any) -> Iterator[str]:
     """Every visible string, in order; nothing of what stands in another one's place."""
     if isinstance(value, list):
-        for one in cast("list[Any]", value):
-            if isinstance(one, str):
-                yield one
+        for item in cast("list[Any]", value):
+            if isinstance(item, str):
+                yield item
             else:
-                yield from seen(one)
+                yield from visible_strings(item)
     elif isinstance(value, dict):
-        found = cast("Json", value)
-        kind = str(found.get("type") or found.get("contentType") or "")
-        for key, one in found.items():
-            if key in SEEN and isinstance(one, str) and not _is_unseen(key, kind):
-                yield one
-            elif key in WITHIN and isinstance(one, dict | list) and not _is_data(key, kind):
-                yield from seen(one)
+        mapping = cast("Json", value)
+        kind = str(mapping.get("type") or mapping.get("contentType") or "")
+        for key, item in mapping.items():
+            if key in VISIBLE_KEYS and isinstance(item, str) and not _is_hidden(key, kind):
+                yield item
+            elif key in WITHIN and isinstance(item, dict | list) and not _is_data(key, kind):
+                yield from visible_strings(item)
 
 
-def _is_unseen(key: str, kind: str) -> bool:
-    return any(kind.startswith(one) for one in UNSEEN.get(key, ())) and kind != "Input.Toggle"
+def _is_hidden(key: str, kind: str) -> bool:
+    return (
+        any(kind.startswith(prefix) for prefix in HIDDEN_KINDS.get(key, ()))
+        and kind != "Input.Toggle"
+    )
 
 
 def _is_data(key: str, kind: str) -> bool:
     return key == "data" and not kind.startswith("Chart.") and kind != ""
 
 
-def said(card: Card) -> str:
+def card_text(card: Card) -> str:
     """All words of the tree, with a space around each."""
     return f" {' '.join(WORD.findall(' '.join(_strings(card.nodes))))} "
 
@@ -130,8 +135,8 @@ def _strings(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, tuple):
-        for one in cast("tuple[object, ...]", value):
-            yield from _strings(one)
+        for item in cast("tuple[object, ...]", value):
+            yield from _strings(item)
     elif isinstance(value, Emoji | Mention):
         yield value.name
     elif is_dataclass(value):
@@ -156,12 +161,12 @@ def test_every_word_of_a_card_is_in_the_tree(path: Path) -> None:
 
     card = read_message(native, "T")
 
-    words = said(card)
+    words = card_text(card)
     assert (
         path.name in DROPPED
         or [
             (text, word)
-            for text in seen(native)
+            for text in visible_strings(native)
             for word in pieces(text)
             if f" {word} " not in words
         ]
@@ -178,7 +183,7 @@ def test_every_message_is_read(path: Path) -> None:
         assert card_from_json(card_to_json(card)) == card
         text = native.get("text") if native.get("type") == "message" else None
         if isinstance(text, str):
-            words = said(card)
+            words = card_text(card)
             assert [piece for piece in pieces(text) if f" {piece} " not in words] == []
 
 
@@ -191,9 +196,14 @@ def test_payloads_stand_where_they_say_and_go_home_as_they_came(path: Path) -> N
             if payload.schema_id and payload.schema_id != QUOTED
         ]
 
-        assert [at_place(native, one.at) for one in rich] == [one.data for one in rich]
-        rest = without_payloads(native, [one.at for one in rich])
-        assert with_payloads(rest, {one.at: one.data for one in rich}) == native
+        assert [at_place(native, payload_part.at) for payload_part in rich] == [
+            payload_part.data for payload_part in rich
+        ]
+        without = without_payloads(native, [payload_part.at for payload_part in rich])
+        assert (
+            with_payloads(without, {payload_part.at: payload_part.data for payload_part in rich})
+            == native
+        )
 
 
 QUOTED = "messageReference"  # in HTML, it stands nowhere by itself
@@ -206,9 +216,9 @@ def test_nodes_and_actions_stand_at_places_of_the_card(path: Path) -> None:
 
     card = read_payload(payload, "T")
 
-    places = [one.at for one in walk(card.nodes)]
+    places = [entry.at for entry in walk(card.nodes)]
     assert [place for place in places if at_place(native, place) is None] == []
     actions = [action.at for action in actions_of(card)]
     assert len(actions) == len(set(actions))
-    assert all(at_place(native, one) is not None for one in unexpanded(payload))
-    assert all(at_place(native, one.path) is not None for one in left_out(payload))
+    assert all(at_place(native, entry) is not None for entry in unexpanded(payload))
+    assert all(at_place(native, entry.path) is not None for entry in left_out(payload))

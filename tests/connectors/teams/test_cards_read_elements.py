@@ -44,7 +44,7 @@ from bridge.content.text.tree import (
     Underline,
 )
 from bridge.model import ActorId
-from tests.connectors.teams.cards import card, line, nodes, read, said
+from tests.connectors.teams.cards import card, line, nodes, prose, read
 
 
 def text(value: JsonValue, **more: JsonValue) -> dict[str, JsonValue]:
@@ -59,7 +59,7 @@ def paragraph(*inlines: Inline) -> tuple[Prose]:
 
 
 def test_a_text_block_is_prose() -> None:
-    assert nodes(text("Hello, world.")) == (said("Hello, world."),)
+    assert nodes(text("Hello, world.")) == (prose("Hello, world."),)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_text_that_says_nothing_is_nothing(blank: JsonValue) -> None:
 
 
 def test_a_number_may_stand_for_text() -> None:
-    assert nodes(text(42)) == (said("42"),)
+    assert nodes(text(42)) == (prose("42"),)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_headings_are_named_so_or_large_and_bold(style: dict[str, JsonValue], le
 
 
 def test_the_look_of_text_is_kept() -> None:
-    shown = nodes(
+    read_nodes = nodes(
         text("a", size="Small", isSubtle=True),
         text("b", size="ExtraLarge", color="Attention", horizontalAlignment="Right"),
         text("c", weight="Bolder"),
@@ -134,7 +134,7 @@ def test_the_look_of_text_is_kept() -> None:
         text("e\nf", fontType="Monospace"),
     )
 
-    assert shown == (
+    assert read_nodes == (
         Prose((Paragraph(line("a")),), size="small", subtle=True),
         Prose((Paragraph(line("b")),), size="huge", style="attention", align="right"),
         Prose((Paragraph((Strong(line("c")),)),)),
@@ -145,18 +145,18 @@ def test_the_look_of_text_is_kept() -> None:
 
 
 def test_days_and_times_are_moments() -> None:
-    shown = nodes(
+    read_nodes = nodes(
         text("{{DATE(2024-03-01T08:00:00Z, SHORT)}} at {{TIME(2024-03-01T08:00:00+00:00)}}"),
         text("{{DATE(yesterday)}}"),
     )
 
-    assert shown == (
+    assert read_nodes == (
         *paragraph(
             Timestamp(1709280000, "D", "2024-03-01"),
             Text(" at "),
             Timestamp(1709280000, "t", "08:00 UTC"),
         ),
-        said("{{DATE(yesterday)}}"),
+        prose("{{DATE(yesterday)}}"),
     )
 
 
@@ -174,12 +174,12 @@ def test_moments_in_runs_and_titles_are_moments() -> None:
         ],
     }
 
-    said_, row = nodes({"type": "RichTextBlock", "inlines": runs}, button)
+    sentence, row = nodes({"type": "RichTextBlock", "inlines": runs}, button)
 
     (written,) = paragraph(
         Text("at "), Timestamp(1709280000, "t", "08:00 UTC"), Text("{{DATE(x)}}")
     )
-    assert said_ == written
+    assert sentence == written
     assert isinstance(row, Actions)
     assert isinstance(opens := row.items[0], Button)
     assert opens.label == (Text("By "), Timestamp(1709280000, "f", "2024-03-01 08:00 UTC"))
@@ -218,9 +218,9 @@ def test_string_resources_stand_for_their_names() -> None:
     }
 
     assert read(card(text("${rs:hi} ${rs:you} ${rs:no}"), resources=resources)).nodes == (
-        said("Hello you ${rs:no}"),
+        prose("Hello you ${rs:no}"),
     )
-    assert read(card(text("${rs:hi}"), resources=resources, lang="DE")).nodes == (said("Hallo"),)
+    assert read(card(text("${rs:hi}"), resources=resources, lang="DE")).nodes == (prose("Hallo"),)
 
 
 # --- RichTextBlock --------------------------------------------------------------------------
@@ -231,7 +231,7 @@ def run(value: str, **more: JsonValue) -> dict[str, JsonValue]:
 
 
 def test_runs_of_rich_text_have_their_styles_and_no_markup() -> None:
-    shown = nodes({
+    read_nodes = nodes({
         "type": "RichTextBlock",
         "inlines": [
             "plain *x* ",
@@ -245,7 +245,7 @@ def test_runs_of_rich_text_have_their_styles_and_no_markup() -> None:
         ],
     })  # fmt: skip
 
-    assert shown == paragraph(
+    assert read_nodes == paragraph(
         Text("plain *x* "),
         Strong(line("bold")),
         Text(" "),
@@ -264,7 +264,7 @@ def test_runs_of_rich_text_have_their_styles_and_no_markup() -> None:
 
 
 def test_what_all_runs_have_in_common_is_the_look_of_the_whole() -> None:
-    shown = nodes({
+    read_nodes = nodes({
         "type": "RichTextBlock",
         "horizontalAlignment": "center",
         "inlines": [
@@ -276,16 +276,16 @@ def test_what_all_runs_have_in_common_is_the_look_of_the_whole() -> None:
     expected = Prose(
         (Paragraph(line("a b")),), size="large", style="good", subtle=True, align="center"
     )
-    assert shown == (expected,)
+    assert read_nodes == (expected,)
 
 
 def test_a_run_that_tells_its_author_is_a_button_below() -> None:
     action: JsonValue = {"type": "Action.Submit", "title": "Tell", "data": {"a": 1}}
 
-    shown = nodes({"type": "RichTextBlock", "inlines": [run("press me", selectAction=action)]})
+    read_nodes = nodes({"type": "RichTextBlock", "inlines": [run("press me", selectAction=action)]})
 
-    assert shown == (said("press me"), Actions((Button(line("Tell"), value={"a": 1}),)))
-    assert isinstance(row := shown[1], Actions)
+    assert read_nodes == (prose("press me"), Actions((Button(line("Tell"), value={"a": 1}),)))
+    assert isinstance(row := read_nodes[1], Actions)
     assert row.items[0].at == "/body/0/inlines/0/selectAction"
 
 
@@ -334,16 +334,16 @@ def test_links_may_cite_a_source() -> None:
 
 
 def test_a_code_block_keeps_its_language() -> None:
-    shown = nodes(
+    read_nodes = nodes(
         {"type": "CodeBlock", "codeSnippet": "x = 1\n", "language": "Python"},
         {"type": "CodeBlock", "codeSnippet": "words", "language": "PlainText"},
     )
 
-    assert shown == (Prose((CodeBlock("x = 1", "python"),)), Prose((CodeBlock("words"),)))
+    assert read_nodes == (Prose((CodeBlock("x = 1", "python"),)), Prose((CodeBlock("words"),)))
 
 
 def test_facts_are_labelled_values() -> None:
-    shown = nodes({
+    read_nodes = nodes({
         "type": "FactSet",
         "facts": [
             {"title": "State", "value": "**done**"},
@@ -353,7 +353,7 @@ def test_facts_are_labelled_values() -> None:
         ],
     })  # fmt: skip
 
-    assert shown == (
+    assert read_nodes == (
         Fields(
             (
                 LabelledValue(line("State"), (Paragraph((Strong(line("done")),)),)),
@@ -361,8 +361,8 @@ def test_facts_are_labelled_values() -> None:
             )
         ),
     )
-    assert isinstance(fields := shown[0], Fields)
-    assert [one.at for one in fields.items] == ["/body/0/facts/0", "/body/0/facts/1"]
+    assert isinstance(fields := read_nodes[0], Fields)
+    assert [fact.at for fact in fields.items] == ["/body/0/facts/0", "/body/0/facts/1"]
 
 
 # --- pictures and films ---------------------------------------------------------------------
@@ -397,20 +397,20 @@ def test_a_picture_that_opens_a_page_is_a_link() -> None:
 def test_a_picture_whose_action_says_more_has_a_button_below() -> None:
     action: JsonValue = {"type": "Action.OpenUrl", "url": "https://a.example", "title": "Map"}
 
-    shown = nodes(picture(altText="a hill", selectAction=action))
+    read_nodes = nodes(picture(altText="a hill", selectAction=action))
 
-    assert shown == (
+    assert read_nodes == (
         Image(Asset(url="https://a.example/p.png", alt="a hill")),
         Actions((Button(line("Map"), does="open", url="https://a.example"),)),
     )
 
 
 def test_sets_of_pictures_are_galleries_of_one_size() -> None:
-    shown = nodes(
+    read_nodes = nodes(
         {"type": "ImageSet", "imageSize": "Small", "images": [picture(), picture(altText="b")]}
     )
 
-    assert shown == (
+    assert read_nodes == (
         Gallery(
             (
                 Image(Asset(url="https://a.example/p.png"), size="small"),
@@ -421,7 +421,7 @@ def test_sets_of_pictures_are_galleries_of_one_size() -> None:
 
 
 def test_media_are_players_of_their_first_source() -> None:
-    shown = nodes({
+    read_nodes = nodes({
         "type": "Media",
         "poster": "https://a.example/p.png",
         "altText": "the film",
@@ -434,7 +434,7 @@ def test_media_are_players_of_their_first_source() -> None:
         ],
     })  # fmt: skip
 
-    assert shown == (
+    assert read_nodes == (
         Player(
             "video",
             Asset(url="https://a.example/f.mp4", alt="the film", media_type="video/mp4"),
@@ -455,7 +455,7 @@ def test_a_page_with_a_film_is_no_film() -> None:
     ) == (Player("audio", Asset(url="https://a.example/s.mp3", media_type="audio/mp3")),)
 
 
-def test_people_files_and_meetings_of_graph_are_told_in_words() -> None:
+def test_people_files_and_meetings_of_graph_become_text() -> None:
     people: dict[str, JsonValue] = {
         "type": "Component",
         "name": "graph.microsoft.com/users",
@@ -489,7 +489,7 @@ def test_people_files_and_meetings_of_graph_are_told_in_words() -> None:
 
 
 def test_badges_icons_ratings_and_progress() -> None:
-    shown = nodes(
+    read_nodes = nodes(
         {"type": "Badge", "text": "New", "icon": "Star", "style": "Good", "tooltip": "since May"},
         {"type": "Badge", "text": "Note", "style": "Informative"},
         {"type": "Icon", "name": "Calendar", "color": "Accent"},
@@ -499,7 +499,7 @@ def test_badges_icons_ratings_and_progress() -> None:
         {"type": "ProgressRing", "label": "Loading"},
     )
 
-    assert shown == (
+    assert read_nodes == (
         Badge(line("New"), icon="Star", hint=line("since May"), style="good"),
         Badge(line("Note"), style="accent"),
         Badge(icon="Calendar", style="accent"),
@@ -510,8 +510,8 @@ def test_badges_icons_ratings_and_progress() -> None:
     )
 
 
-def test_a_compound_button_is_a_button_and_what_is_said_below_it() -> None:
-    shown = nodes({
+def test_a_compound_button_becomes_a_button_and_its_description_below_it() -> None:
+    read_nodes = nodes({
         "type": "CompoundButton",
         "title": "Summarize",
         "description": "In a few words",
@@ -522,4 +522,4 @@ def test_a_compound_button_is_a_button_and_what_is_said_below_it() -> None:
 
     button = Button(line("Summarize"), value={"x": 1}, hint="press", icon=Asset(name="icon:List"))
     below = Prose((Paragraph(line("In a few words")),), subtle=True)
-    assert shown == (Container((Actions((button,)), below, Badge(line("New")))),)
+    assert read_nodes == (Container((Actions((button,)), below, Badge(line("New")))),)

@@ -21,12 +21,12 @@ from bridge.content.cards.tree import (
     Toggle,
 )
 from bridge.content.text.tree import Paragraph
-from tests.connectors.teams.cards import ADAPTIVE, Json, line, nodes, said
+from tests.connectors.teams.cards import ADAPTIVE, Json, line, nodes, prose
 
 # --- inputs ---------------------------------------------------------------------------------
 
 
-def test_a_text_input_has_all_that_can_be_asked_of_it() -> None:
+def test_a_text_input_keeps_all_its_properties() -> None:
     assert nodes({
         "type": "Input.Text",
         "id": "mail",
@@ -57,14 +57,14 @@ def test_the_button_at_the_end_of_a_text_input_stands_beside_it() -> None:
 
 
 def test_numbers_days_and_times() -> None:
-    shown = nodes(
+    read_nodes = nodes(
         {"type": "Input.Number", "id": "n", "value": "3", "min": 1, "max": 5.5},
         {"type": "Input.Date", "id": "d", "value": "2024-03-01", "min": "2024-01-01"},
         {"type": "Input.Time", "id": "t", "max": "17:30", "label": "When"},
         {"type": "Input.Rating", "id": "r", "value": 2, "allowHalfSteps": True},
     )
 
-    assert shown == (
+    assert read_nodes == (
         NumberInput(id="n", value=3, min=1, max=5.5),
         DateInput(id="d", value="2024-03-01", min="2024-01-01"),
         DateInput(id="t", of="time", max="17:30", label=line("When")),
@@ -73,13 +73,13 @@ def test_numbers_days_and_times() -> None:
 
 
 def test_a_toggle_is_on_when_its_value_says_so() -> None:
-    shown = nodes(
+    read_nodes = nodes(
         {"type": "Input.Toggle", "id": "a", "title": "Agree", "value": "true"},
         {"type": "Input.Toggle", "id": "b", "title": "B", "valueOn": "yes", "valueOff": "no",
          "value": "no"},
     )  # fmt: skip
 
-    assert shown == (
+    assert read_nodes == (
         Toggle(id="a", title=line("Agree"), value=True),
         Toggle(id="b", title=line("B"), on="yes", off="no"),
     )
@@ -90,14 +90,14 @@ OPTIONS = (Option(line("Red"), "r"), Option(line("Blue"), "2"))
 
 
 def test_choices_are_menus_or_lists() -> None:
-    shown = nodes(
+    read_nodes = nodes(
         {"type": "Input.ChoiceSet", "id": "a", "choices": CHOICES, "value": "r"},
         {"type": "Input.ChoiceSet", "id": "b", "choices": CHOICES, "style": "expanded",
          "isMultiSelect": True, "value": "r,2"},
         {"type": "Input.ChoiceSet", "id": "c", "choices": CHOICES, "style": "filtered"},
     )  # fmt: skip
 
-    assert shown == (
+    assert read_nodes == (
         Choice(id="a", options=OPTIONS, values=("r",)),
         Choice(id="b", options=OPTIONS, values=("r", "2"), many=True, form="list"),
         Choice(id="c", options=OPTIONS),
@@ -105,26 +105,26 @@ def test_choices_are_menus_or_lists() -> None:
 
 
 def test_choices_may_be_people_or_what_their_author_finds() -> None:
-    def asked(dataset: str, **more: JsonValue) -> Json:
+    def choice_set(dataset: str, **more: JsonValue) -> Json:
         query: JsonValue = {"type": "Data.Query", "dataset": dataset}
         return {"type": "Input.ChoiceSet", "id": "p", "choices.data": query, **more}
 
-    shown = nodes(
-        asked("graph.microsoft.com/users?scope=currentContext", isMultiSelect=True),
-        asked("npmpackages", choices=CHOICES),
+    read_nodes = nodes(
+        choice_set("graph.microsoft.com/users?scope=currentContext", isMultiSelect=True),
+        choice_set("npmpackages", choices=CHOICES),
     )
 
-    assert shown == (
+    assert read_nodes == (
         Picker(id="p", of="people", many=True),
         Choice(id="p", options=OPTIONS, external=True, source="npmpackages"),
     )
 
 
 def test_only_what_tells_its_author_at_every_change_dispatches() -> None:
-    def asked(kind: str) -> Json:
+    def typed_input(kind: str) -> Json:
         return {"type": "Input.Text", "id": "x", "valueChangedAction": {"type": kind}}
 
-    assert nodes(asked("Action.ResetInputs"), asked("Action.Execute")) == (
+    assert nodes(typed_input("Action.ResetInputs"), typed_input("Action.Execute")) == (
         TextInput(id="x"),
         TextInput(id="x", dispatches=True),
     )
@@ -137,14 +137,14 @@ def test_pies_and_gauges_have_one_series() -> None:
     data: JsonValue = [{"legend": "A", "value": 1}, {"legend": "B", "value": "2.5"}]
     pieces = (Series("", (Point("A", 1), Point("B", 2.5))),)
 
-    shown = nodes(
+    read_nodes = nodes(
         {"type": "Chart.Pie", "title": "Shares", "data": data},
         {"type": "Chart.Donut", "data": data, "value": "71 %"},
         {"type": "Chart.Gauge", "value": 50, "subLabel": "so far",
          "segments": [{"legend": "Low", "size": 33}]},
     )  # fmt: skip
 
-    assert shown == (
+    assert read_nodes == (
         Chart("pie", pieces, title="Shares"),
         Chart("donut", pieces),
         Prose((Paragraph(line("71 %")),)),
@@ -157,7 +157,7 @@ def test_bars_and_lines_have_axes() -> None:
     several: JsonValue = [{"legend": "A", "values": points, "color": "good"}]
     read = (Point("Mon", 1), Point("2", 3))
 
-    shown = nodes(
+    read_nodes = nodes(
         {"type": "Chart.VerticalBar", "data": points, "xAxisTitle": "Day", "yAxisTitle": "N"},
         {"type": "Chart.HorizontalBar", "data": points},
         {"type": "Chart.VerticalBar.Grouped", "data": several},
@@ -165,7 +165,7 @@ def test_bars_and_lines_have_axes() -> None:
         {"type": "Chart.Line", "data": several, "title": "T"},
     )
 
-    assert shown == (
+    assert read_nodes == (
         Chart("bar", (Series("", read),), x_title="Day", y_title="N"),
         Chart("row", (Series("", read),)),
         Chart("bar", (Series("A", read, "good"),)),
@@ -175,7 +175,7 @@ def test_bars_and_lines_have_axes() -> None:
 
 
 def test_the_pieces_of_stacked_rows_are_series() -> None:
-    shown = nodes({
+    read_nodes = nodes({
         "type": "Chart.HorizontalBar.Stacked",
         "data": [
             {"title": "Mail", "data": [{"legend": "Mon", "value": 24, "color": "good"}]},
@@ -189,14 +189,14 @@ def test_the_pieces_of_stacked_rows_are_series() -> None:
         Series("Mon", (Point("Mail", 24), Point("Chat", 9)), "good"),
         Series("Tue", (Point("Chat", 1),)),
     )
-    assert shown == (Chart("stacked_row", series),)
+    assert read_nodes == (Chart("stacked_row", series),)
 
 
 def test_a_chart_without_numbers_is_what_it_says() -> None:
     element: Json = {"type": "Chart.Pie", "title": "Shares", "data": [{"legend": "A"}]}
 
-    (shown,) = nodes(element)
+    (node,) = nodes(element)
 
-    assert isinstance(shown, Native)
-    assert (shown.schema_id, shown.payload) == (ADAPTIVE, element)
-    assert shown.fallback[0] == said("Shares")
+    assert isinstance(node, Native)
+    assert (node.schema_id, node.payload) == (ADAPTIVE, element)
+    assert node.fallback[0] == prose("Shares")

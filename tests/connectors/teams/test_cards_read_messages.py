@@ -45,7 +45,7 @@ from bridge.content.text.tree import (
 from bridge.errors import CodecError
 from bridge.model import ActorId
 from connectors.teams.cards import SCHEMA_IDS, payloads, read_message, read_payload
-from tests.connectors.teams.cards import ADAPTIVE, TENANT, Json, card, line, said
+from tests.connectors.teams.cards import ADAPTIVE, TENANT, Json, card, line, prose
 
 HERO = "application/vnd.microsoft.card.hero"
 HELLO: Json = card({"type": "TextBlock", "text": "hello"})
@@ -70,15 +70,15 @@ def test_text_comes_first_then_what_is_attached() -> None:
     hero: Json = {"title": "T"}
     native = activity("*Hi*", attachments=[attached(HELLO), attached(hero, HERO)])
 
-    found = payloads(native)
+    attached_payloads = payloads(native)
 
-    assert found == (
+    assert attached_payloads == (
         Payload("", "*Hi*", "/text"),
         Payload(ADAPTIVE, HELLO, "/attachments/0/content"),
         Payload(HERO, hero, "/attachments/1/content"),
     )
-    assert all(at_place(native, one.at) == one.data for one in found)
-    assert {one.schema_id for one in found[1:]} <= SCHEMA_IDS
+    assert all(at_place(native, payload.at) == payload.data for payload in attached_payloads)
+    assert {payload.schema_id for payload in attached_payloads[1:]} <= SCHEMA_IDS
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_nodes_stand_where_they_stood_in_the_message() -> None:
 # --- text -----------------------------------------------------------------------------------
 
 
-def said_by(*inlines: Inline) -> tuple[Prose]:
+def prose_blocks(*inlines: Inline) -> tuple[Prose]:
     return (Prose((Paragraph(inlines),)),)
 
 
@@ -144,22 +144,22 @@ def said_by(*inlines: Inline) -> tuple[Prose]:
     ],
 )  # fmt: skip
 def test_text_is_markdown_with_some_html(text: str, expected: tuple[Inline, ...]) -> None:
-    assert read(activity(text)) == said_by(*expected)
+    assert read(activity(text)) == prose_blocks(*expected)
 
 
 def test_rules_and_pictures_part_the_text() -> None:
-    shown = read(activity('a<hr>b <img src="https://a.example/p.png" alt="p"> c'))
+    read_nodes = read(activity('a<hr>b <img src="https://a.example/p.png" alt="p"> c'))
 
-    assert shown == (
+    assert read_nodes == (
         Prose((Paragraph(line("a")), Rule(), Paragraph(line("b")))),
         Image(Asset(url="https://a.example/p.png", alt="p")),
-        said("c"),
+        prose("c"),
     )
 
 
 def test_text_may_be_plain_or_html() -> None:
-    assert read(activity("**a** <b>", textFormat="plain")) == (said("**a** <b>"),)
-    assert read(activity("**a** <b>b</b>", textFormat="xml")) == said_by(
+    assert read(activity("**a** <b>", textFormat="plain")) == (prose("**a** <b>"),)
+    assert read(activity("**a** <b>b</b>", textFormat="xml")) == prose_blocks(
         Text("**a** "), Strong(line("b"))
     )
 
@@ -175,11 +175,11 @@ ANN = Mention(ActorId("teams:T0:29%3A1"), "Ann")
 def test_mentions_are_those_that_entities_explain(form: Json) -> None:
     native = activity("<at>Ann</at> and <at>Eve</at>", entities=ENTITIES, **form)
 
-    assert read(native) == said_by(ANN, Text(" and @Eve"))
+    assert read(native) == prose_blocks(ANN, Text(" and @Eve"))
 
 
 def test_mentions_may_be_bold_or_in_code() -> None:
-    assert read(activity("**<at>Ann</at>** `<at>Ann</at>`", entities=ENTITIES)) == said_by(
+    assert read(activity("**<at>Ann</at>** `<at>Ann</at>`", entities=ENTITIES)) == prose_blocks(
         Strong((ANN,)), Text(" "), Code("<at>Ann</at>")
     )
 
@@ -201,15 +201,15 @@ def test_html_that_says_the_same_gives_the_text_its_formatting() -> None:
     )
 
     assert [payload.at for payload in payloads(native)] == ["/attachments/0/content"]
-    assert read(native) == said_by(ANN, Text(" "), Strong(line("big")))
+    assert read(native) == prose_blocks(ANN, Text(" "), Strong(line("big")))
 
 
 def test_html_that_says_something_else_stands_below_the_text() -> None:
-    assert read(activity("one", attachments=[html("<p>two</p>")])) == (said("one"), said("two"))
+    assert read(activity("one", attachments=[html("<p>two</p>")])) == (prose("one"), prose("two"))
 
 
-def test_html_that_says_less_than_the_text_is_not_said_again() -> None:
-    assert read(activity("one two", attachments=[html("<p>one</p>")])) == (said("one two"),)
+def test_html_that_repeats_part_of_the_text_is_dropped() -> None:
+    assert read(activity("one two", attachments=[html("<p>one</p>")])) == (prose("one two"),)
 
 
 def test_pictures_stand_where_the_html_has_them() -> None:
@@ -223,9 +223,9 @@ def test_pictures_stand_where_the_html_has_them() -> None:
         Payload("", {"html": " b</p>", "entities": []}, "/attachments/0/content"),
     )
     assert read(native) == (
-        said("a"),
+        prose("a"),
         Image(Asset(url="https://a.example/p.png", media_type="image/png")),
-        said("b"),
+        prose("b"),
     )
 
 
@@ -248,8 +248,8 @@ def test_a_reply_tells_what_it_answers() -> None:
 
     assert [payload.schema_id for payload in payloads(native)] == ["messageReference", ""]
     assert read(native) == (
-        Container((said("Coming?"),), form="panel", author=Credit(line("Ann"))),
-        said("Yes"),
+        Container((prose("Coming?"),), form="panel", author=Credit(line("Ann"))),
+        prose("Yes"),
     )
 
 
@@ -259,7 +259,7 @@ def test_newer_clients_tell_it_in_an_entity() -> None:
 
     assert payloads(native)[0] == Payload("messageReference", quoted, "/entities/0/quotedReply")
     assert read(native)[0] == Container(
-        (said("Coming?"),), form="panel", author=Credit(line("Ann"))
+        (prose("Coming?"),), form="panel", author=Credit(line("Ann"))
     )
 
 
@@ -270,8 +270,8 @@ def test_several_cards_are_boxes_in_order() -> None:
     native = activity("a", attachments=[attached(HELLO), attached({"title": "T"}, HERO)])
 
     assert read(native) == (
-        said("a"),
-        Container((said("hello"),), form="card"),
+        prose("a"),
+        Container((prose("hello"),), form="card"),
         Container((), form="card", title=line("T")),
     )
 
@@ -282,7 +282,7 @@ def test_a_carousel_of_cards_is_one() -> None:
     )
 
     cards = (
-        Container((said("hello"),), form="card"),
+        Container((prose("hello"),), form="card"),
         Container((), form="card", title=line("T")),
     )
     assert read(native) == (Carousel(cards),)
@@ -349,7 +349,7 @@ def test_a_bot_asks_whether_it_may_send_a_file() -> None:
     assert read(activity(attachments=[consent])) == (
         Container(
             (
-                said("Your report"),
+                prose("Your report"),
                 File(Asset(name="a.txt", size=10)),
                 Actions(
                     (
@@ -370,14 +370,14 @@ def test_an_unknown_attachment_is_kept_with_its_words() -> None:
         Payload("application/vnd.acme.poll", unknown, "/attachments/0"),
     )
     assert read(activity(attachments=[unknown])) == (
-        Native("application/vnd.acme.poll", unknown, (said("Poll"),)),
+        Native("application/vnd.acme.poll", unknown, (prose("Poll"),)),
     )
 
 
 def test_a_card_without_content_does_not_spoil_the_message() -> None:
     native = activity("a", attachments=[attached(5), attached("no json"), None])
 
-    assert read(native)[0] == said("a")
+    assert read(native)[0] == prose("a")
 
 
 # --- around a message -----------------------------------------------------------------------
@@ -393,12 +393,12 @@ def test_suggested_answers_are_buttons() -> None:
     )
 
     yes = Button(line("Yes"), value={"msteams": {"type": "imBack", "value": "yes"}})
-    shown = read(native)
-    assert shown == (said("Well?"), Actions((yes,)))
-    assert shown[1].at == "/suggestedActions/actions"
+    read_nodes = read(native)
+    assert read_nodes == (prose("Well?"), Actions((yes,)))
+    assert read_nodes[1].at == "/suggestedActions/actions"
 
 
-def test_what_ai_made_is_labelled_and_its_sources_are_told() -> None:
+def test_ai_generated_messages_are_labelled_and_cite_their_sources() -> None:
     entity: Json = {
         "type": "https://schema.org/Message",
         "@type": "Message",
@@ -416,7 +416,7 @@ def test_what_ai_made_is_labelled_and_its_sources_are_told() -> None:
         Text(": About"),
     )
     assert read(activity("It is so [1].", entities=[entity])) == (
-        said("It is so [1]."),
+        prose("It is so [1]."),
         Badge(line("AI generated")),
         Badge(line("Confidential"), hint=line("Not outside"), style="warning"),
         Prose((Paragraph(source),), subtle=True),
@@ -433,7 +433,7 @@ def test_importance_and_on_whose_behalf_stand_above() -> None:
     assert read(native) == (
         Badge(line("Urgent!"), style="attention"),
         Prose((Paragraph(line("on behalf of Ann")),), subtle=True),
-        said("a"),
+        prose("a"),
     )
 
 
@@ -454,9 +454,11 @@ def test_dialogs_and_results_hold_cards() -> None:
 
     assert read({"task": {"type": "continue", "value": dialog}}) == (
         Prose((Heading(3, line("Ask")),)),
-        said("hello"),
+        prose("hello"),
     )
-    assert read({"task": {"type": "message", "value": "*done*"}}) == said_by(Emphasis(line("done")))
+    assert read({"task": {"type": "message", "value": "*done*"}}) == prose_blocks(
+        Emphasis(line("done"))
+    )
     assert read({"composeExtension": results}) == (Container((), form="card", title=line("T")),)
 
 
@@ -465,7 +467,7 @@ def test_a_card_in_the_place_of_a_card_is_read() -> None:
 
     assert payloads({**answer, "value": HELLO}) == (Payload(ADAPTIVE, HELLO, "/value"),)
     text: Json = {"statusCode": 200, "type": "application/vnd.microsoft.activity.message"}
-    assert read({**text, "value": "done"}) == (said("done"),)
+    assert read({**text, "value": "done"}) == (prose("done"),)
 
 
 # --- Microsoft Graph ------------------------------------------------------------------------
@@ -491,19 +493,19 @@ def test_attachments_of_graph_stand_where_their_tags_stand() -> None:
         ],
     )  # fmt: skip
 
-    found = payloads(native)
+    attached_payloads = payloads(native)
 
-    assert [(one.schema_id, one.at) for one in found] == [
+    assert [(payload.schema_id, payload.at) for payload in attached_payloads] == [
         ("", "/body/content"),
         (ADAPTIVE, "/attachments/1/content"),
         ("", "/body/content"),
         ("reference", "/attachments/0"),
     ]
-    assert found[1].data == content
+    assert attached_payloads[1].data == content
     assert read(native) == (
-        said("above"),
-        said("hello"),
-        said("below"),
+        prose("above"),
+        prose("hello"),
+        prose("below"),
         File(Asset(page="https://a.sharepoint.com/x", name="x.docx")),
     )
 
@@ -518,7 +520,7 @@ def test_mentions_of_graph_are_numbered() -> None:
     ]  # fmt: skip
     text = '<at id="0">Ann</at> <at id="1">General</at> <at id="2">devs</at> <at id="3">No</at>'
 
-    assert read(graph(text, mentions=mentions)) == said_by(
+    assert read(graph(text, mentions=mentions)) == prose_blocks(
         Mention(ActorId("teams:T0:u1"), "Ann"),
         Text(" "),
         ChannelLink("teams:T0:19%3Ax@thread.tacv2", "General"),
@@ -531,7 +533,7 @@ def test_mentions_of_graph_are_numbered() -> None:
 def test_a_post_has_a_subject_and_may_be_plain() -> None:
     assert read(graph("a <b>", "text", subject="News")) == (
         Prose((Heading(3, line("News")),)),
-        said("a <b>"),
+        prose("a <b>"),
     )
 
 

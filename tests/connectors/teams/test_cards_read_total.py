@@ -29,8 +29,8 @@ from connectors.teams.cards import (
 from connectors.teams.cards.read_adaptive import READERS
 from tests.connectors.teams.cards import ADAPTIVE, Json, card, read
 
-SEEN = "core"  # the innermost word
-TEXT: Json = {"type": "TextBlock", "text": SEEN}
+INNERMOST_WORD = "core"  # the innermost word
+TEXT: Json = {"type": "TextBlock", "text": INNERMOST_WORD}
 
 KEYS = (
     "type", "text", "title", "label", "value", "items", "body", "actions", "columns", "rows",
@@ -71,12 +71,12 @@ ANY = st.recursive(
 def check(native: JsonValue) -> None:
     """Whatever can be asked of it answers, and the same each time."""
     try:
-        found = read_message(native, "T")
+        message_card = read_message(native, "T")
     except CodecError:
         return
-    assert read_message(native, "T") == found
-    assert isinstance(found, Card)
-    for _ in walk(found.nodes):
+    assert read_message(native, "T") == message_card
+    assert isinstance(message_card, Card)
+    for _ in walk(message_card.nodes):
         pass
     for payload in payloads(native):
         unexpanded(payload)
@@ -131,24 +131,24 @@ WHOLE: Json = card(
 
 
 def places(value: JsonValue, way: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
-    found = [way] if way else []
+    paths = [way] if way else []
     if isinstance(value, dict):
-        return found + [place for key, item in value.items() for place in places(item, (*way, key))]
+        return paths + [place for key, item in value.items() for place in places(item, (*way, key))]
     if isinstance(value, list):
-        return found + [place for i, item in enumerate(value) for place in places(item, (*way, i))]
-    return found
+        return paths + [place for i, item in enumerate(value) for place in places(item, (*way, i))]
+    return paths
 
 
 def changed(value: JsonValue, way: tuple[str | int, ...], new: JsonValue) -> JsonValue:
     if not way:
         return new
-    first, *rest = way
+    first, *below = way
     if isinstance(value, dict):
         key = cast("str", first)
-        return {**value, key: changed(value[key], tuple(rest), new)}
+        return {**value, key: changed(value[key], tuple(below), new)}
     several = cast("list[JsonValue]", value)
     index = cast("int", first)
-    return [*several[:index], changed(several[index], tuple(rest), new), *several[index + 1 :]]
+    return [*several[:index], changed(several[index], tuple(below), new), *several[index + 1 :]]
 
 
 @settings(max_examples=200)
@@ -161,9 +161,9 @@ def test_a_card_with_anything_anywhere_is_read_or_refused(
 
 # --- deep -----------------------------------------------------------------------------------
 
-Around = Callable[[JsonValue, int], JsonValue]
+Nest = Callable[[JsonValue, int], JsonValue]
 
-NESTS: dict[str, tuple[int, Around]] = {
+NESTS: dict[str, tuple[int, Nest]] = {
     "containers": (2, lambda x, _: {"type": "Container", "items": [x]}),
     "columns": (4, lambda x, _: {"type": "ColumnSet", "columns": [{"items": [x]}]}),
     "tables": (6, lambda x, _: {"type": "Table", "rows": [{"cells": [{"items": [x]}]}]}),
@@ -205,21 +205,21 @@ NESTS: dict[str, tuple[int, Around]] = {
 
 @pytest.mark.parametrize("name", NESTS)
 def test_what_lies_deep_is_all_there_and_flat(name: str) -> None:
-    levels, around = NESTS[name]
+    levels, nest = NESTS[name]
     count = 970 // levels
     nested: JsonValue = TEXT
     for number in range(count):
-        nested = around(nested, number)
+        nested = nest(nested, number)
 
-    found = read(card(nested))
+    read_back = read(card(nested))
 
-    written = json.dumps(card_to_json(found))
-    assert f'"{SEEN}"' in written
-    if "w0" in json.dumps(around(TEXT, 0)):
+    written = json.dumps(card_to_json(read_back))
+    assert f'"{INNERMOST_WORD}"' in written
+    if "w0" in json.dumps(nest(TEXT, 0)):
         missing = [i for i in range(count) if f'"w{i}"' not in written]
         assert missing == []
     assert card_from_json(json.loads(written)) is not None  # 200 levels at most
-    actions = [action.at for action in actions_of(found)]
+    actions = [action.at for action in actions_of(read_back)]
     assert len(actions) == len(set(actions))
 
 
@@ -239,7 +239,7 @@ def test_what_holds_its_like_again_and_again_says_its_words(shell: Any, times: i
     for _ in range(times):
         nested = shell(nested)
 
-    assert json.dumps(card_to_json(read_message(card(nested)))).count(SEEN) == 1
+    assert json.dumps(card_to_json(read_message(card(nested)))).count(INNERMOST_WORD) == 1
 
 
 def test_what_is_nested_beyond_measure_is_refused() -> None:

@@ -38,14 +38,14 @@ from tests.connectors.teams.written import (
     kinds,
     line,
     press,
-    said,
+    prose,
     text,
     write,
 )
 
 
 def boxed(words: str) -> Container:
-    return Container((said(words),), form="card", title=line(f"title of {words}"))
+    return Container((prose(words),), form="card", title=line(f"title of {words}"))
 
 
 def test_a_card_of_nothing_is_no_message() -> None:
@@ -55,7 +55,7 @@ def test_a_card_of_nothing_is_no_message() -> None:
 def test_prose_is_a_message_with_text() -> None:
     written = write(
         Prose((Paragraph((Text("Done: "), Strong(line("all")))), CodeBlock("x = 1", "python"))),
-        Prose((Quote((Paragraph((Strike(line("old")),)),)), List((ListItem(said("a").text),)))),
+        Prose((Quote((Paragraph((Strike(line("old")),)),)), List((ListItem(prose("a").text),)))),
     )
 
     assert written == Written(
@@ -76,11 +76,11 @@ def test_prose_with_a_look_or_a_heading_is_a_card() -> None:
         text("Big", style="heading", weight="bolder", size="extraLarge"),
         text("small"),
     ]
-    assert elements(said("quiet", subtle=True)) == [text("quiet", isSubtle=True)]
+    assert elements(prose("quiet", subtle=True)) == [text("quiet", isSubtle=True)]
 
 
 def test_a_card_has_its_version_its_width_and_what_a_notification_says() -> None:
-    written = write(Divider(), said("hi"), summary="news\nof today")
+    written = write(Divider(), prose("hi"), summary="news\nof today")
 
     assert bodies(written) == [
         {
@@ -103,21 +103,21 @@ def test_a_card_has_its_version_its_width_and_what_a_notification_says() -> None
 
 
 def test_a_box_below_some_prose_is_a_card_below_the_text() -> None:
-    panel = Container((said("more"),), form="panel", style="good")
+    panel = Container((prose("more"),), form="panel", style="good")
 
-    (body,) = bodies(write(said("Look:"), panel, summary="unused"))
+    (body,) = bodies(write(prose("Look:"), panel, summary="unused"))
 
     assert body["text"] == "Look:"
     assert "summary" not in body
-    assert [one["content"]["body"] for one in body["attachments"]] == [
+    assert [attachment["content"]["body"] for attachment in body["attachments"]] == [
         [{"type": "Container", "items": [text("more")], "style": "good"}]
     ]
 
 
 def test_prose_between_other_nodes_stays_in_the_card() -> None:
-    fields = Fields((LabelledValue(line("a"), said("b").text),))
+    fields = Fields((LabelledValue(line("a"), prose("b").text),))
 
-    (body,) = bodies(write(said("Look:"), fields, said("after")))
+    (body,) = bodies(write(prose("Look:"), fields, prose("after")))
 
     assert "text" not in body
     assert body["attachments"][0]["content"]["body"] == [
@@ -128,10 +128,10 @@ def test_prose_between_other_nodes_stays_in_the_card() -> None:
 
 
 def test_a_carousel_is_several_attachments() -> None:
-    (body,) = bodies(write(said("Choose"), Carousel((boxed("one"), boxed("two")))))
+    (body,) = bodies(write(prose("Choose"), Carousel((boxed("one"), boxed("two")))))
 
     assert (body["text"], body["attachmentLayout"]) == ("Choose", "carousel")
-    assert [one["content"]["body"] for one in body["attachments"]] == [
+    assert [attachment["content"]["body"] for attachment in body["attachments"]] == [
         [text(f"title of {n}", style="heading", weight="bolder", size="medium"), text(n)]
         for n in ("one", "two")
     ]
@@ -156,10 +156,10 @@ def test_a_card_that_is_all_there_is_needs_no_box() -> None:
 
 
 def test_a_carousel_among_other_nodes_is_pages_with_the_same_below_one_another_elsewhere() -> None:
-    one = Container((said("1"), Button(line("Go"), at="/b")))
-    two = Container((said("2"),), style="accent")
+    page = Container((prose("1"), Button(line("Go"), at="/b")))
+    two = Container((prose("2"),), style="accent")
 
-    first, _ = elements(Divider(large=True), Carousel((one, two)), Divider())
+    first, _ = elements(Divider(large=True), Carousel((page, two)), Divider())
     go = {"type": "ActionSet", "actions": [press("Go", "token/b")]}
     accent = {"type": "Container", "items": [text("2")], "style": "accent"}
 
@@ -186,7 +186,7 @@ def test_files_that_we_hold_go_with_the_text() -> None:
     notes = Asset(file_id="blob:sha256-2", name="notes.txt")
     rendering = Rendering(uploads=True)
 
-    written = write(said("See"), Image(picture), File(notes), rendering=rendering)
+    written = write(prose("See"), Image(picture), File(notes), rendering=rendering)
 
     assert written == Written(
         (
@@ -208,11 +208,11 @@ def test_files_alone_are_a_message_without_text() -> None:
 
 def test_a_file_goes_with_the_card_in_which_its_name_stands() -> None:
     asset = Asset(file_id="blob:sha256-1", name="a.pdf")
-    long = tuple(Divider() if n % 2 else said(f"{n} " + "long words " * 300) for n in range(13))
+    long = tuple(Divider() if n % 2 else prose(f"{n} " + "long words " * 300) for n in range(13))
 
     written = write(*long, File(asset), *long, rendering=Rendering(uploads=True))
 
-    places = [index for index, one in enumerate(written.messages) if one.files]
+    places = [index for index, message in enumerate(written.messages) if message.files]
     assert len(written.messages) > 2
     assert places
     assert "a.pdf" in str(written.messages[places[0]].body)
@@ -236,24 +236,24 @@ def test_a_spoiler_that_is_a_whole_paragraph_stays_hidden() -> None:
 
 
 def test_a_spoiler_within_text_is_shown_and_named_in_a_loss() -> None:
-    prose = Prose((Paragraph((Text("I think "), Spoiler(line("he did it")))),), at="/nodes/0")
+    node = Prose((Paragraph((Text("I think "), Spoiler(line("he did it")))),), at="/nodes/0")
 
-    written = write(prose)
+    written = write(node)
 
     assert bodies(written)[0]["text"] == "I think &#91;spoiler: he did it&#93;"
     assert kinds(written) == [("/nodes/0", "spoiler_shown", "he did it")]
 
 
 def test_the_same_card_gives_the_same_bytes() -> None:
-    nodes = (Columns((Column((said("a"),)), Column((Button(line("b")),)))), boxed("c"))
+    nodes = (Columns((Column((prose("a"),)), Column((Button(line("b")),)))), boxed("c"))
 
     assert write(*nodes) == write(*nodes)
 
 
 def test_nothing_mentions_anybody() -> None:
     written = write(
-        said("<at>Ann</at> @everyone"),
-        Container((said("<at>Ann</at>"),), form="panel", title=line("<at>Ann</at>")),
+        prose("<at>Ann</at> @everyone"),
+        Container((prose("<at>Ann</at>"),), form="panel", title=line("<at>Ann</at>")),
     )
 
     (body,) = bodies(written)
@@ -263,9 +263,9 @@ def test_nothing_mentions_anybody() -> None:
 
 
 def test_a_link_in_text_keeps_to_the_web() -> None:
-    prose = Prose((Paragraph((Link("javascript:alert(1)", line("press")),)),), subtle=True)
+    node = Prose((Paragraph((Link("javascript:alert(1)", line("press")),)),), subtle=True)
 
-    written = write(prose)
+    written = write(node)
 
     assert cards(written)[0]["body"] == [text("press", isSubtle=True)]
     assert kinds(written) == [("", "unsafe_link", "javascript:alert(1)")]

@@ -24,7 +24,7 @@ from tests.connectors.teams.written import (
     kinds,
     line,
     press,
-    said,
+    prose,
     text,
     write,
 )
@@ -44,7 +44,7 @@ def toggle(title: str, *targets: str, **more: str) -> Json:
 # --- what a button does -------------------------------------------------------------------------
 
 
-def test_a_press_is_told_with_its_token() -> None:
+def test_a_press_carries_the_token_of_its_action() -> None:
     assert actions(Button(line("Approve"), id="a", value={"n": 1}, at="/b")) == [
         press("Approve", "token/b")
     ]
@@ -109,7 +109,7 @@ def test_a_link_keeps_to_the_web() -> None:
 
 def test_a_button_that_reveals_opens_a_card_within_the_card() -> None:
     inner = Actions((Button(line("Go"), at="/in"),))
-    reveal = Button(line("More"), does="reveal", nodes=(said("x"), inner), secondary=True)
+    reveal = Button(line("More"), does="reveal", nodes=(prose("x"), inner), secondary=True)
 
     assert actions(reveal) == [
         {
@@ -127,8 +127,8 @@ def test_a_button_that_reveals_opens_a_card_within_the_card() -> None:
 
 
 def test_within_a_card_that_opens_more_unfolds_below_the_button() -> None:
-    inner = Button(line("Even more"), does="reveal", nodes=(said("y"),))
-    reveal = Button(line("More"), does="reveal", nodes=(inner, said("x")))
+    inner = Button(line("Even more"), does="reveal", nodes=(prose("y"),))
+    reveal = Button(line("More"), does="reveal", nodes=(inner, prose("x")))
 
     assert actions(reveal)[0]["card"]["body"] == [
         {"type": "ActionSet", "actions": [toggle("Even more", "part")]},
@@ -138,7 +138,7 @@ def test_within_a_card_that_opens_more_unfolds_below_the_button() -> None:
 
 
 def test_a_button_shows_and_hides_the_boxes_it_names() -> None:
-    box = Container((said("x"),), id="box", hidden=True)
+    box = Container((prose("x"),), id="box", hidden=True)
 
     assert elements(Button(line("Show"), does="toggle", targets=("box",)), box) == [
         {"type": "ActionSet", "actions": [toggle("Show", "box")]},
@@ -157,7 +157,7 @@ def test_a_button_that_shows_nothing_says_so() -> None:
 
 def test_neighbouring_buttons_share_a_row() -> None:
     assert [
-        element["type"] for element in elements(Button(line("a")), Button(line("b")), said("x"))
+        element["type"] for element in elements(Button(line("a")), Button(line("b")), prose("x"))
     ] == [
         "ActionSet",
         "TextBlock",
@@ -167,13 +167,13 @@ def test_neighbouring_buttons_share_a_row() -> None:
 def test_after_six_buttons_the_others_are_behind_the_three_dots() -> None:
     row = actions(*(Button(line(str(n)), at=f"/{n}") for n in range(8)))
 
-    assert [one.get("mode") for one in row] == [None] * 6 + ["secondary"] * 2
+    assert [action.get("mode") for action in row] == [None] * 6 + ["secondary"] * 2
     assert row[7] == press("7", "token/7", mode="secondary")
 
 
 def test_a_card_that_opens_is_never_behind_the_three_dots() -> None:
     buttons = tuple(Button(line(str(n))) for n in range(6))
-    reveal = Button(line("More"), does="reveal", nodes=(said("x"),))
+    reveal = Button(line("More"), does="reveal", nodes=(prose("x"),))
 
     first, second = elements(Actions((*buttons, reveal)))
 
@@ -221,7 +221,7 @@ def test_a_menu_behind_three_dots_at_the_side_of_a_text_opens_its_addresses() ->
         at="/menu",
     )  # fmt: skip
 
-    section = Section((said("x"),), menu)
+    section = Section((prose("x"),), menu)
 
     (row,) = elements(section)
     (_, aside) = row["columns"]
@@ -234,13 +234,13 @@ def test_a_menu_behind_three_dots_at_the_side_of_a_text_opens_its_addresses() ->
 
 
 def test_one_button_after_one_text_stands_within_it() -> None:
-    (found,) = elements(
+    (element,) = elements(
         Actions(
             (TextInput(placeholder="Say", at="/t"), Button(line("Send"), does="submit", at="/b"))
         )
     )
 
-    assert found == {
+    assert element == {
         "type": "Input.Text",
         "id": "token/t",
         "placeholder": "Say",
@@ -318,8 +318,8 @@ def test_where_no_card_can_open_the_question_unfolds() -> None:
 
 
 def test_a_question_before_something_is_revealed_shows_it_below() -> None:
-    asked = Confirm(text=line("Really?"))
-    button = Button(line("More"), does="reveal", nodes=(said("x"),), confirm=asked)
+    question = Confirm(text=line("Really?"))
+    button = Button(line("More"), does="reveal", nodes=(prose("x"),), confirm=question)
 
     body = actions(button)[0]["card"]["body"]
 
@@ -402,11 +402,11 @@ def test_without_a_link_to_the_original_a_foreign_button_is_its_words() -> None:
 
 def test_links_and_what_unfolds_work_without_anybody_who_hears() -> None:
     opens = Button(line("Open"), does="open", url="https://a.example")
-    reveal = Button(line("More"), does="reveal", nodes=(said("x"),))
+    reveal = Button(line("More"), does="reveal", nodes=(prose("x"),))
 
     row = actions(opens, reveal, rendering=FOREIGN)
 
-    assert [one["type"] for one in row] == ["Action.OpenUrl", "Action.ShowCard"]
+    assert [action["type"] for action in row] == ["Action.OpenUrl", "Action.ShowCard"]
     assert write(opens, reveal, rendering=FOREIGN).losses == ()
 
 

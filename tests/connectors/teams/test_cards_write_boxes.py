@@ -34,7 +34,7 @@ from tests.connectors.teams.written import (
     kinds,
     line,
     press,
-    said,
+    prose,
     text,
     write,
 )
@@ -58,12 +58,12 @@ def picture(**more: str) -> Json:
 
 
 def test_a_group_is_a_container() -> None:
-    assert elements(Container((said("x"),))) == [{"type": "Container", "items": [text("x")]}]
+    assert elements(Container((prose("x"),))) == [{"type": "Container", "items": [text("x")]}]
 
 
 def test_a_panel_has_its_head_and_foot() -> None:
     panel = Container(
-        (said("x"),),
+        (prose("x"),),
         form="panel",
         style="good",
         author=Credit(line("Ann"), icon=PICTURE, link="https://a.example/ann"),
@@ -119,7 +119,7 @@ def test_a_panel_has_its_head_and_foot() -> None:
 
 
 def test_a_panel_without_colour_is_quiet_and_a_box_with_a_link_leads_there() -> None:
-    panel = Container((said("x"),), form="panel", link="https://a.example")
+    panel = Container((prose("x"),), form="panel", link="https://a.example")
 
     assert elements(panel) == [
         {
@@ -153,14 +153,14 @@ def test_a_colour_becomes_the_nearest_style(color: int, style: str) -> None:
 
 
 def test_a_colour_that_stands_for_no_style_is_named() -> None:
-    assert kinds(write(Container((said("x"),), color=0x123456, at="/c"))) == [
+    assert kinds(write(Container((prose("x"),), color=0x123456, at="/c"))) == [
         ("/c", "color_as_style", "#123456")
     ]
-    assert kinds(write(Container((said("x"),), color=0x2EB67D, at="/c"))) == []
+    assert kinds(write(Container((prose("x"),), color=0x2EB67D, at="/c"))) == []
 
 
 def test_what_is_folded_has_a_button_at_its_head() -> None:
-    folded = Container((said("x"),), title=line("Title"), collapsed=True)
+    folded = Container((prose("x"),), title=line("Title"), collapsed=True)
 
     assert elements(folded) == [
         {
@@ -192,13 +192,13 @@ def test_what_is_folded_has_a_button_at_its_head() -> None:
 
 
 def test_what_can_be_folded_and_is_not_is_shown() -> None:
-    (box,) = elements(Container((said("x"),), collapsed=False))
+    (box,) = elements(Container((prose("x"),), collapsed=False))
 
     assert "isVisible" not in box["items"][1]
 
 
 def test_a_spoiler_is_hidden_until_somebody_asks() -> None:
-    button, box = elements(Container((said("x"),), spoiler=True))
+    button, box = elements(Container((prose("x"),), spoiler=True))
 
     assert button["actions"][0]["title"] == "Spoiler"
     assert box == {
@@ -213,10 +213,10 @@ def test_a_spoiler_is_hidden_until_somebody_asks() -> None:
 
 
 def test_a_section_has_its_small_thing_at_its_side() -> None:
-    assert elements(Section((said("x"),), Image(PICTURE))) == [
+    assert elements(Section((prose("x"),), Image(PICTURE))) == [
         columns(column("stretch", text("x")), column("auto", picture(size="medium")))
     ]
-    assert elements(Section((said("x"),), Button(line("Go"), at="/b"), leading=True)) == [
+    assert elements(Section((prose("x"),), Button(line("Go"), at="/b"), leading=True)) == [
         columns(
             column("auto", {"type": "ActionSet", "actions": [press("Go", "token/b")]}),
             column("stretch", text("x")),
@@ -227,16 +227,16 @@ def test_a_section_has_its_small_thing_at_its_side() -> None:
 def test_a_menu_at_a_sections_side_has_as_much_room() -> None:
     menu = Choice(options=(Option(line("a"), "a"),), at="/m")
 
-    (found,) = elements(Section((said("x"),), menu))
+    (element,) = elements(Section((prose("x"),), menu))
 
-    assert found["columns"][1]["width"] == "stretch"
+    assert element["columns"][1]["width"] == "stretch"
 
 
 def test_columns_keep_their_widths_styles_and_links() -> None:
     several = Columns(
         (
-            Column((said("a"),), "auto"),
-            Column((said("b"),), 2, "good", "https://a.example"),
+            Column((prose("a"),), "auto"),
+            Column((prose("b"),), 2, "good", "https://a.example"),
             Column(()),
         )
     )
@@ -256,8 +256,8 @@ def test_columns_keep_their_widths_styles_and_links() -> None:
 def test_small_print_is_one_line() -> None:
     centred = {"verticalContentAlignment": "center", "spacing": "small"}
 
-    assert elements(Context((said("a"),))) == [text("a", size="small", isSubtle=True)]
-    assert elements(Context((Image(PICTURE, round=True), said("a")))) == [
+    assert elements(Context((prose("a"),))) == [text("a", size="small", isSubtle=True)]
+    assert elements(Context((Image(PICTURE, round=True), prose("a")))) == [
         columns(
             column("auto", picture(width="24px", style="person"), **centred),
             column("stretch", text("a", size="small", isSubtle=True), **centred),
@@ -282,14 +282,14 @@ def test_fields_of_a_line_each_are_facts() -> None:
 def test_fields_of_more_than_a_line_are_columns() -> None:
     long = field("C", Text("a"), Break(), Text("b"), short=False)
 
-    first, *rest = elements(Fields((field("A", Code("1")), field("B", Text("2")), long)))
+    first, *others = elements(Fields((field("A", Code("1")), field("B", Text("2")), long)))
 
-    assert [one["items"][0] for one in first["columns"]] == [
+    assert [column["items"][0] for column in first["columns"]] == [
         text("A", weight="bolder"),
         text("B", weight="bolder"),
     ]
-    assert [one["width"] for one in first["columns"]] == [1, 1]
-    assert rest == [text("C", weight="bolder"), text("a\n\nb")]
+    assert [column["width"] for column in first["columns"]] == [1, 1]
+    assert others == [text("C", weight="bolder"), text("a\n\nb")]
 
 
 def test_three_fields_at_most_stand_side_by_side() -> None:
@@ -299,7 +299,7 @@ def test_three_fields_at_most_stand_side_by_side() -> None:
 
 
 def test_fields_without_labels_are_columns_of_values() -> None:
-    values = tuple(LabelledValue((), said(words).text) for words in ("a", "b"))
+    values = tuple(LabelledValue((), prose(words).text) for words in ("a", "b"))
 
     assert elements(Fields(values)) == [columns(column(1, text("a")), column(1, text("b")))]
 
@@ -309,7 +309,7 @@ def test_fields_without_labels_are_columns_of_values() -> None:
 
 def test_a_table_has_cells_of_any_nodes() -> None:
     table = Table(
-        (((said("a"),), (said("b"),)), ((Image(PICTURE),), ())),
+        (((prose("a"),), (prose("b"),)), ((Image(PICTURE),), ())),
         align=("center", None),
         title=line("T"),
     )
@@ -340,36 +340,40 @@ def test_a_table_has_cells_of_any_nodes() -> None:
 
 
 def test_a_table_without_a_header_says_so_in_both_ways() -> None:
-    (found,) = elements(Table((((said("a"),),),), header=False))
+    (table,) = elements(Table((((prose("a"),),),), header=False))
 
-    assert found["firstRowAsHeader"] is False
-    assert found["rows"][0]["cells"][0]["items"] == [text("a", weight="default")]
+    assert table["firstRowAsHeader"] is False
+    assert table["rows"][0]["cells"][0]["items"] == [text("a", weight="default")]
 
 
 def test_a_table_of_nothing_is_nothing() -> None:
-    assert elements(said("x", subtle=True), Table(())) == [text("x", isSubtle=True)]
+    assert elements(prose("x", subtle=True), Table(())) == [text("x", isSubtle=True)]
 
 
 def test_pages_with_films_stand_below_one_another() -> None:
     film = Player("video", Asset(url="https://www.youtube.com/watch?v=1", name="f"))
-    pages = Carousel((Container((film,)), Container((said("x"),))), at="/c")
+    pages = Carousel((Container((film,)), Container((prose("x"),))), at="/c")
 
-    written = write(Divider(), pages, said("y"))
+    written = write(Divider(), pages, prose("y"))
 
     assert kinds(written) == [("/c", "carousel_stacked", "2 pages")]
 
 
 def test_what_lies_very_deep_stands_side_by_side() -> None:
-    node: Container | Section | Columns = Container((said("deep"), Button(line("Go"), at="/b")))
+    node: Container | Section | Columns = Container((prose("deep"), Button(line("Go"), at="/b")))
     for n in range(300):
-        around = [Container((node,)), Section((node,), said(f"s{n}")), Columns((Column((node,)),))]
-        node = around[n % 3]
+        nestings = [
+            Container((node,)),
+            Section((node,), prose(f"s{n}")),
+            Columns((Column((node,)),)),
+        ]
+        node = nestings[n % 3]
 
-    found = str(elements(node))
+    written_text = str(elements(node))
 
-    assert "'deep'" in found
-    assert found.count("'s") > 90
-    assert "token/b" in found
+    assert "'deep'" in written_text
+    assert written_text.count("'s") > 90
+    assert "token/b" in written_text
 
 
 def test_buttons_that_reveal_one_another_for_ever_are_opened() -> None:
@@ -379,14 +383,14 @@ def test_buttons_that_reveal_one_another_for_ever_are_opened() -> None:
 
     written = write(button)
 
-    found, losses = str(cards(written)), str(written.losses)
-    assert "'deepest'" in found
-    assert all(f"'s{n}'" in found for n in range(300))
-    assert all(f"'h{n}'" in found + losses for n in range(300))
+    written_text, losses = str(cards(written)), str(written.losses)
+    assert "'deepest'" in written_text
+    assert all(f"'s{n}'" in written_text for n in range(300))
+    assert all(f"'h{n}'" in written_text + losses for n in range(300))
 
 
 def test_a_list_in_a_box_stays_a_list() -> None:
-    items = Prose((List((ListItem(said("a").text), ListItem(said("b").text))),))
+    items = Prose((List((ListItem(prose("a").text), ListItem(prose("b").text))),))
 
     assert elements(Container((items,))) == [{"type": "Container", "items": [text("- a\n- b")]}]
 

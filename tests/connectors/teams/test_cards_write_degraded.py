@@ -31,7 +31,7 @@ from bridge.content.cards.tree import (
     Tasks,
 )
 from connectors.teams.capabilities import CARD_NODES
-from tests.connectors.teams.written import Json, elements, kinds, line, said, text, write
+from tests.connectors.teams.written import Json, elements, kinds, line, prose, text, write
 from tests.content.card_strategies import node_types
 
 PICTURE = Asset(url="https://a.example/p.png", alt="a cat")
@@ -39,8 +39,8 @@ ADAPTIVE = "application/vnd.microsoft.card.adaptive+json"
 
 
 def only(node: Node) -> Json:
-    (found,) = elements(node)
-    return found
+    (element,) = elements(node)
+    return element
 
 
 def test_every_node_has_its_level() -> None:
@@ -109,10 +109,14 @@ def test_a_hidden_picture_stays_hidden() -> None:
 def test_pictures_side_by_side_are_a_set_and_others_stand_below() -> None:
     film = Player("video", Asset(url="https://a.example/f.mp4", name="f.mp4"))
 
-    found = elements(Gallery((Image(PICTURE), Image(PICTURE), film, Image(PICTURE))))
+    written_elements = elements(Gallery((Image(PICTURE), Image(PICTURE), film, Image(PICTURE))))
 
-    assert [one["type"] for one in found] == ["ImageSet", "TextBlock", "ImageSet"]
-    assert found[0]["imageSize"] == "medium"
+    assert [element["type"] for element in written_elements] == [
+        "ImageSet",
+        "TextBlock",
+        "ImageSet",
+    ]
+    assert written_elements[0]["imageSize"] == "medium"
 
 
 # --- films, sounds, files -----------------------------------------------------------------------
@@ -205,7 +209,7 @@ def test_where_we_serve_the_files_they_are_links() -> None:
 
 
 def test_an_alert_is_a_box_in_its_colour() -> None:
-    assert only(Alert("error", said("It failed").text)) == {
+    assert only(Alert("error", prose("It failed").text)) == {
         "type": "Container",
         "style": "attention",
         "items": [text("⛔ It failed")],
@@ -250,7 +254,7 @@ def test_a_rating_is_stars() -> None:
 
 @pytest.mark.parametrize("odd", [float("nan"), float("inf"), 1e300])
 def test_odd_numbers_do_no_harm(odd: float) -> None:
-    found = elements(
+    written_elements = elements(
         Progress(odd),
         Progress(1, max=odd),
         Progress(5, max=0),
@@ -258,12 +262,12 @@ def test_odd_numbers_do_no_harm(odd: float) -> None:
         Rating(-odd, max=-1),
     )
 
-    assert [one["type"] for one in found] == ["ProgressBar"] * 3 + ["Rating"] * 2
+    assert [element["type"] for element in written_elements] == ["ProgressBar"] * 3 + ["Rating"] * 2
 
 
 def test_tasks_stand_behind_signs_of_how_far_they_are() -> None:
     tasks = Tasks(
-        (Task(line("Search"), "done", (said("3 results"),)), Task(line("Write"), "running")),
+        (Task(line("Search"), "done", (prose("3 results"),)), Task(line("Write"), "running")),
         title=line("Plan"),
     )
 
@@ -343,10 +347,10 @@ VALUES = [{"x": "Mon", "y": 1}, {"x": "Tue", "y": 2.5}]
     ],
 )  # fmt: skip
 def test_a_chart_is_drawn_and_a_table_elsewhere(chart: Chart, drawn: Json) -> None:
-    found = only(chart)
-    fallback = found.pop("fallback")
+    written_elements = only(chart)
+    fallback = written_elements.pop("fallback")
 
-    assert found == drawn
+    assert written_elements == drawn
     assert "Table" in str(fallback)
     assert write(chart).losses == ()
 
@@ -364,7 +368,7 @@ def test_a_chart_without_numbers_is_a_table() -> None:
 def test_an_element_of_adaptive_cards_goes_home_as_it_came() -> None:
     payload: dict[str, Any] = {"type": "ProgressRing", "label": "Loading", "size": "Large"}
 
-    assert only(Native(ADAPTIVE, payload, (said("Loading"),))) == {
+    assert only(Native(ADAPTIVE, payload, (prose("Loading"),))) == {
         **payload,
         "fallback": text("Loading"),
     }
@@ -400,7 +404,7 @@ def test_an_action_of_adaptive_cards_goes_home_in_a_row() -> None:
     ],
 )
 def test_what_could_do_harm_is_its_fallback(payload: Any) -> None:
-    node = Native(ADAPTIVE, payload, (said("the same"),), at="/n")
+    node = Native(ADAPTIVE, payload, (prose("the same"),), at="/n")
 
     assert only(node) == text("the same")
     assert kinds(write(node)) == [("/n", "native_as_fallback", ADAPTIVE)]
@@ -416,8 +420,8 @@ def test_an_action_without_a_title_has_that_of_its_fallback() -> None:
     assert (titled["title"], bare["title"]) == ("Reset", "…")
 
 
-def test_what_another_place_said_natively_is_its_fallback() -> None:
-    node = Native("application/vnd.acme+json", {"type": "Icon"}, (said("x", subtle=True),))
+def test_a_native_payload_of_another_platform_becomes_its_fallback() -> None:
+    node = Native("application/vnd.acme+json", {"type": "Icon"}, (prose("x", subtle=True),))
 
     assert only(node) == text("x", isSubtle=True)
 
@@ -426,14 +430,16 @@ def test_odd_values_in_what_goes_home_do_no_harm() -> None:
     payload: dict[str, Any] = {"type": "Thing", "users": [{"id": []}, {"type": 7, "id": "x"}]}
     show = Button(line("Show"), does="toggle", targets=("box",))
 
-    found = elements(Native(ADAPTIVE, payload), show, Container((said("x"),), id="box"))
+    written_elements = elements(Native(ADAPTIVE, payload), show, Container((prose("x"),), id="box"))
 
-    assert found[0]["users"] == payload["users"]
+    assert written_elements[0]["users"] == payload["users"]
 
 
 def test_two_elements_that_go_home_have_not_the_same_id() -> None:
     payload: dict[str, Any] = {"type": "Icon", "name": "Star", "id": "star"}
 
-    found = elements(Native(ADAPTIVE, payload), Native(ADAPTIVE, payload, (said("Star"),)))
+    written_elements = elements(
+        Native(ADAPTIVE, payload), Native(ADAPTIVE, payload, (prose("Star"),))
+    )
 
-    assert found == [{**payload, "fallback": "drop"}, text("Star")]
+    assert written_elements == [{**payload, "fallback": "drop"}, text("Star")]

@@ -39,9 +39,9 @@ ANN = Option(line("Ann"), "u1")
 BOB = Option(line("Bob"), "u2", line("from sales"), "🙂")
 
 
-def asked(node: Input) -> Json:
-    (found,) = elements(node)
-    return found
+def single_element(node: Input) -> Json:
+    (element,) = elements(node)
+    return element
 
 
 @pytest.mark.parametrize(
@@ -130,14 +130,16 @@ def asked(node: Input) -> Json:
             },
         ),
     ],
-    ids=lambda one: getattr(one, "type", "") if not isinstance(one, dict) else "",
+    ids=lambda value: getattr(value, "type", "") if not isinstance(value, dict) else "",
 )  # fmt: skip
 def test_each_input_is_an_input(node: Input, element: Json) -> None:
-    assert asked(node) == element
+    assert single_element(node) == element
 
 
 def test_what_is_required_says_so_when_it_is_missing() -> None:
-    assert asked(TextInput(required=True, at="/t"))["errorMessage"] == "Please fill this in"
+    assert (
+        single_element(TextInput(required=True, at="/t"))["errorMessage"] == "Please fill this in"
+    )
 
 
 def test_a_hint_stands_small_below() -> None:
@@ -159,15 +161,15 @@ def test_a_hint_stands_small_below() -> None:
 def test_a_required_input_and_a_picker_of_roles_have_a_label(
     node: Input, label: str | None, placeholder: str | None
 ) -> None:
-    found = asked(node)
+    element = single_element(node)
 
-    assert (found.get("label"), found.get("placeholder")) == (label, placeholder)
+    assert (element.get("label"), element.get("placeholder")) == (label, placeholder)
 
 
 def test_a_date_with_a_time_is_two_inputs() -> None:
     node = DateInput(of="datetime", value="1700000000", label=line("When"), required=True, at="/d")
 
-    assert asked(node)["columns"] == [
+    assert single_element(node)["columns"] == [
         {
             "type": "Column",
             "width": "stretch",
@@ -203,7 +205,7 @@ def test_a_date_with_a_time_is_two_inputs() -> None:
 def test_stars_are_stars_and_a_number_elsewhere() -> None:
     number: Json = {"type": "Input.Number", "id": "token/n", "label": "How was it", "max": 5}
 
-    assert asked(NumberInput(label=line("How was it"), max=5, stars=True, at="/n")) == {
+    assert single_element(NumberInput(label=line("How was it"), max=5, stars=True, at="/n")) == {
         "type": "Input.Rating",
         "id": "token/n",
         "label": "How was it",
@@ -216,9 +218,9 @@ def test_stars_are_stars_and_a_number_elsewhere() -> None:
 def test_a_menu_that_tells_at_once_has_a_small_button_beside_it() -> None:
     node = Choice(options=(ANN,), dispatches=True, at="/c")
 
-    (found,) = elements(node)
+    (element,) = elements(node)
 
-    menu, button = found["columns"]
+    menu, button = element["columns"]
     assert menu["items"][0]["id"] == "token/c"
     assert button["items"] == [{"type": "ActionSet", "actions": [press("Send", "token/c")]}]
 
@@ -226,9 +228,9 @@ def test_a_menu_that_tells_at_once_has_a_small_button_beside_it() -> None:
 def test_a_menu_that_asks_first_asks_when_it_is_sent() -> None:
     node = Choice(options=(ANN,), dispatches=True, confirm=Confirm("Sure?"), at="/c")
 
-    (found,) = elements(node)
+    (element,) = elements(node)
 
-    (action,) = found["columns"][1]["items"][0]["actions"]
+    (action,) = element["columns"][1]["items"][0]["actions"]
     assert (action["type"], action["title"]) == ("Action.ShowCard", "Send")
     assert "Sure?" in str(action["card"])
 
@@ -236,17 +238,17 @@ def test_a_menu_that_asks_first_asks_when_it_is_sent() -> None:
 def test_the_values_of_several_options_may_have_commas() -> None:
     options = (Option(line("a"), "1,5"), Option(line("b"), "100%"))
 
-    found = asked(Choice(options=options, many=True, values=("1,5", "100%"), at="/c"))
+    element = single_element(Choice(options=options, many=True, values=("1,5", "100%"), at="/c"))
 
-    assert [one["value"] for one in found["choices"]] == ["1%2C5", "100%25"]
-    assert values_of(found["value"]) == ["1,5", "100%"]
+    assert [choice["value"] for choice in element["choices"]] == ["1%2C5", "100%25"]
+    assert values_of(element["value"]) == ["1,5", "100%"]
     assert values_of("") == []
 
 
 def test_many_options_are_found_by_typing() -> None:
     options = tuple(Option(line(f"o{n}"), f"{n}") for n in range(30))
 
-    assert asked(Choice(options=options, at="/c"))["style"] == "filtered"
+    assert single_element(Choice(options=options, at="/c"))["style"] == "filtered"
 
 
 def test_options_beyond_what_a_card_holds_are_named() -> None:
@@ -255,9 +257,9 @@ def test_options_beyond_what_a_card_holds_are_named() -> None:
     written = write(Choice(options=options, at="/c"))
 
     (loss,) = written.losses
-    shown = elements(Choice(options=options, at="/c"))[0]["choices"]
+    written_choices = elements(Choice(options=options, at="/c"))[0]["choices"]
     assert loss.kind == "options_cut"
-    assert [one["title"] for one in shown] + loss.what.split("\n") == [
+    assert [choice["title"] for choice in written_choices] + loss.what.split("\n") == [
         f"option number {n}" for n in range(2000)
     ]
 
@@ -268,8 +270,8 @@ def test_headings_lead_their_options_where_they_fit_and_are_named_where_not() ->
 
     node = Choice(options=options, at="/c")
 
-    found = asked(node)
-    assert [one["title"] for one in found["choices"]] == ["High: P1", "Low: P2"]
+    element = single_element(node)
+    assert [choice["title"] for choice in element["choices"]] == ["High: P1", "Low: P2"]
     assert kinds(write(node)) == []
     assert [option["title"] for option in options_with(node, "high")] == ["High: P1"]
     assert kinds(write(Choice(options=long, at="/c"))) == [("/c", "option_group", "g" * 300)]
@@ -320,17 +322,19 @@ def test_what_teams_cannot_pick_is_written(of: Any, what: str, example: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("label", "shown", "lost"),
+    ("label", "written_choices", "lost"),
     [("", "Pick one", []), ("Where", "Where", [("/x", "placeholder_dropped", "Pick one")])],
 )
-def test_what_was_picked_beforehand_is_filled_in(label: str, shown: str, lost: Any) -> None:
+def test_what_was_picked_beforehand_is_filled_in(
+    label: str, written_choices: str, lost: Any
+) -> None:
     node = Picker(
         of="channels", many=True, label=line(label) if label else (), placeholder="Pick one",
         values=("C1", "C2"), at="/x",
     )  # fmt: skip
 
     assert elements(node) == [
-        {"type": "Input.Text", "id": "token/x", "label": shown, "value": "C1, C2"}
+        {"type": "Input.Text", "id": "token/x", "label": written_choices, "value": "C1, C2"}
     ]
     assert kinds(write(node)) == [("/x", "picker_as_text", "channels"), *lost]
 
@@ -338,16 +342,16 @@ def test_what_was_picked_beforehand_is_filled_in(label: str, shown: str, lost: A
 def test_of_people_and_roles_people_are_picked() -> None:
     node = Picker(of="mentionables", at="/x")
 
-    (found,) = elements(node)
+    (element,) = elements(node)
 
-    assert found["choices.data"] == {"type": "Data.Query", "dataset": "graph.microsoft.com/users"}
+    assert element["choices.data"] == {"type": "Data.Query", "dataset": "graph.microsoft.com/users"}
     assert kinds(write(node)) == [("/x", "picker_of_people", "roles")]
 
 
 def test_a_conversation_with_people_alone_is_picked_by_its_people() -> None:
-    (found,) = elements(Picker(of="conversations", among=("people",), at="/x"))
+    (element,) = elements(Picker(of="conversations", among=("people",), at="/x"))
 
-    assert found["type"] == "Input.ChoiceSet"
+    assert element["type"] == "Input.ChoiceSet"
 
 
 def test_a_file_is_its_address() -> None:
@@ -368,7 +372,9 @@ def test_several_names_come_back_one_by_one() -> None:
 
     written = write(node, send)
 
-    (action,) = [one for one in objects(cards(written)) if one.get("type") == "Action.Execute"]
+    (action,) = [
+        element for element in objects(cards(written)) if element.get("type") == "Action.Execute"
+    ]
     assert action["data"] == {"token": "token/s", "typed": ["token/x"]}
     assert typed_values_of("admins, the crew,\nBob\n") == ["admins", "the crew", "Bob"]
 

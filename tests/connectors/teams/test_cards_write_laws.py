@@ -27,8 +27,8 @@ from tests.connectors.teams.teams_rules import (
     newer,
     objects,
     older,
-    said,
     schema_faults,
+    visible_texts,
 )
 from tests.content.card_strategies import cards, marks, marks_of
 from tests.corpus.lcs import longest_common
@@ -63,15 +63,17 @@ def test_teams_takes_each_message_and_each_word_is_there(rendering: Rendering, c
 
     named = {mark for loss in written.losses for mark in marks(loss.what)}
     named |= _along(written) | _secrets(card) | _dates(card)
-    in_charts = {m for one in walk(card.nodes) if isinstance(one, Chart) for m in marks_of((one,))}
+    in_charts = {
+        m for node in walk(card.nodes) if isinstance(node, Chart) for m in marks_of((node,))
+    }
     places = dict(_places(card, None))
     assert [fault for message in written.messages for fault in faults(dict(message.body))] == []
     for view in (newer, older):
-        shown = list(_shown(written, view))
-        count = Counter(shown)
+        visible_text = list(_visible_texts(written, view))
+        count = Counter(visible_text)
         assert [m for m in marks_of(card) if m not in count and m not in named] == []
         assert [m for m, times in count.items() if times > 1 and m not in in_charts] == []
-        assert [pair for pair in pairwise(shown) if places[pair[0]] > places[pair[1]]] == []
+        assert [pair for pair in pairwise(visible_text) if places[pair[0]] > places[pair[1]]] == []
 
 
 @given(cards())
@@ -81,12 +83,16 @@ def test_every_live_action_carries_its_token_or_is_named(card: Card) -> None:
 
     sent = orjson.dumps([dict(message.body) for message in written.messages]).decode()
     named = {loss.path for loss in written.losses}
-    told = [
+    live_actions = [
         action
         for action in actions_of(card)
         if not isinstance(action, Button) or action.does in ("press", "submit")
     ]
-    within = [one.at for one in told if token(one.at) not in sent and one.at not in named]
+    within = [
+        action.at
+        for action in live_actions
+        if token(action.at) not in sent and action.at not in named
+    ]
     assert [at for at in within if "/fallback/" not in at] == []
 
 
@@ -110,14 +116,14 @@ def test_written_twice_it_is_the_same(card: Card) -> None:
 def test_the_published_schemas_take_every_card(card: Card) -> None:
     written = write_card(card, RENDERINGS["heard"])
 
-    found = [one["content"] for message in written.messages
-             for one in dict[str, Any](message.body).get("attachments", ())]  # fmt: skip
-    assert [fault for one in found for fault in schema_faults(one)] == []
+    contents = [attachment["content"] for message in written.messages
+             for attachment in dict[str, Any](message.body).get("attachments", ())]  # fmt: skip
+    assert [fault for attachment in contents for fault in schema_faults(attachment)] == []
 
 
 @pytest.mark.skipif(corpus() is None, reason="UACS_CORPUS names no folder of payloads")
 def test_cards_of_teams_keep_their_nodes_order_and_actions() -> None:
-    nodes = kept = actions = usable = 0
+    nodes = in_order = actions = usable = 0
     for name, native in _corpus_cards():
         card = read_message(native)
         written = write_card(card, RENDERINGS["heard"])
@@ -125,13 +131,13 @@ def test_cards_of_teams_keep_their_nodes_order_and_actions() -> None:
         again = [node for m in written.messages for node in read_message(dict(m.body)).nodes]
         before, after = _kinds(card.nodes), _kinds(again)
         nodes += len(before)
-        kept += longest_common(before, after)
+        in_order += longest_common(before, after)
         sent = orjson.dumps([dict(message.body) for message in written.messages]).decode()
         for action in actions_of(card):
             actions += 1
             usable += _is_usable(action, sent, written)
 
-    assert kept >= 0.95 * nodes > 1000
+    assert in_order >= 0.95 * nodes > 1000
     assert usable >= 0.99 * actions > 500
 
 
@@ -142,29 +148,29 @@ def _corpus_cards() -> tuple[tuple[str, Any], ...]:
     files = [*sorted((folder / "adaptive").glob("*.json")),
              *sorted((folder / "teams").rglob("*.json"))]  # fmt: skip
     return tuple(
-        (f"{file.name} {index}", one)
+        (f"{file.name} {index}", card_json)
         for file in files
-        for index, one in enumerate(objects(orjson.loads(file.read_bytes())))
-        if one.get("type") == "AdaptiveCard" and "body" in one
+        for index, card_json in enumerate(objects(orjson.loads(file.read_bytes())))
+        if card_json.get("type") == "AdaptiveCard" and "body" in card_json
     )
 
 
-def _is_usable(one: Any, sent: str, written: Written) -> bool:
-    if not isinstance(one, Button) or one.does in ("press", "submit"):
-        there = token(one.at) in sent
-    elif one.does == "open":
-        there = f'"{one.url}"' in sent
+def _is_usable(action: Any, sent: str, written: Written) -> bool:
+    if not isinstance(action, Button) or action.does in ("press", "submit"):
+        is_sent = token(action.at) in sent
+    elif action.does == "open":
+        is_sent = f'"{action.url}"' in sent
     else:
-        there = True
-    return there or any(loss.path == one.at for loss in written.losses)
+        is_sent = True
+    return is_sent or any(loss.path == action.at for loss in written.losses)
 
 
 def _kinds(nodes: Any) -> list[str]:
     """The types of all nodes; prose that stands together is one."""
-    found = [node.type for node in walk(nodes)]
+    kinds = [node.type for node in walk(nodes)]
     return [
         kind
-        for before, kind in pairwise(["", *found])
+        for before, kind in pairwise(["", *kinds])
         if kind != "prose" or before != "prose"
     ]  # fmt: skip
 
@@ -172,12 +178,12 @@ def _kinds(nodes: Any) -> list[str]:
 # --- what is shown ------------------------------------------------------------------------------
 
 
-def _shown(written: Written, view: Any) -> Iterator[str]:
+def _visible_texts(written: Written, view: Any) -> Iterator[str]:
     for message in written.messages:
         body: dict[str, Any] = dict(message.body)
         yield from marks(body.get("text", ""))
         for attachment in body.get("attachments", ()):
-            for words in said(view(attachment["content"])):
+            for words in visible_texts(view(attachment["content"])):
                 yield from marks(words)
 
 
@@ -189,8 +195,13 @@ def _along(written: Written) -> set[str]:
 
 def _secrets(card: Card) -> set[str]:
     """Passwords are shown as dots where nobody can fill them in."""
-    asked = (one for one in walk(card.nodes) if isinstance(one, TextInput))
-    return {mark for one in asked if one.format == "password" for mark in marks(one.value)}
+    inputs = (text_input for text_input in walk(card.nodes) if isinstance(text_input, TextInput))
+    return {
+        mark
+        for text_input in inputs
+        if text_input.format == "password"
+        for mark in marks(text_input.value)
+    }
 
 
 def _dates(value: object) -> set[str]:
@@ -198,7 +209,7 @@ def _dates(value: object) -> set[str]:
     if isinstance(value, Timestamp):
         return set(marks(value.fallback))
     if isinstance(value, tuple):
-        return {mark for one in value for mark in _dates(one)}  # pyright: ignore[reportUnknownVariableType]
+        return {mark for item in value for mark in _dates(item)}  # pyright: ignore[reportUnknownVariableType]
     if is_dataclass(value):
         return _dates(tuple(getattr(value, field.name) for field in fields(value)))
     return set()
@@ -214,8 +225,8 @@ def _places(value: object, place: int | None) -> Iterator[tuple[str, int]]:
     if isinstance(value, str):
         yield from ((mark, _number(mark) if place is None else place) for mark in marks(value))
     elif isinstance(value, tuple):
-        for one in value:
-            yield from _places(one, place)
+        for item in value:
+            yield from _places(item, place)
     elif is_dataclass(value):
         if place is None and isinstance(value, _LEAVES):
             place = _first((value,))
@@ -228,8 +239,8 @@ def _places(value: object, place: int | None) -> Iterator[tuple[str, int]]:
 
 
 def _first(value: object) -> int | None:
-    found = marks_of(value)
-    return _number(found[0]) if found else None
+    first_marks = marks_of(value)
+    return _number(first_marks[0]) if first_marks else None
 
 
 def _number(mark: str) -> int:

@@ -45,9 +45,8 @@ from bridge.content.text.tree import (
 )
 from connectors.teams.capabilities import CARD_LIMIT, TEXT_LIMIT
 from connectors.teams.cards import write_card
-from tests.connectors.teams.teams_rules import newer, objects, older, said
-from tests.connectors.teams.written import HEARD, Json, bodies, cards, kinds, line, write
-from tests.connectors.teams.written import said as prose
+from tests.connectors.teams.teams_rules import newer, objects, older, visible_texts
+from tests.connectors.teams.written import RENDERING, Json, bodies, cards, kinds, line, prose, write
 
 QUIET = {"subtle": True}
 
@@ -56,15 +55,19 @@ def words(count: int, first: int = 0) -> str:
     return " ".join(f"w{number}." for number in range(first, first + count))
 
 
-def told(written: Written, *, old: bool = False) -> list[str]:
+def all_words(written: Written, *, old: bool = False) -> list[str]:
     """All words of all cards and texts, in order."""
     view = older if old else newer
-    found: list[str] = []
+    words_found: list[str] = []
     for body in bodies(written):
-        found += body.get("text", "").split()
+        words_found += body.get("text", "").split()
         for attachment in body.get("attachments", ()):
-            found += [word for one in said(view(attachment["content"])) for word in one.split()]
-    return found
+            words_found += [
+                word
+                for text_ in visible_texts(view(attachment["content"]))
+                for word in text_.split()
+            ]
+    return words_found
 
 
 def ordered(count: int) -> list[str]:
@@ -72,7 +75,7 @@ def ordered(count: int) -> list[str]:
 
 
 def types(written: Written) -> list[str]:
-    return [one["type"] for card in cards(written) for one in card["body"]]
+    return [element["type"] for card in cards(written) for element in card["body"]]
 
 
 def test_long_prose_is_cut_between_its_blocks() -> None:
@@ -81,7 +84,7 @@ def test_long_prose_is_cut_between_its_blocks() -> None:
     written = write(several)
 
     assert len(written.messages) == 2
-    assert told(written) == ordered(6000)
+    assert all_words(written) == ordered(6000)
     assert all(len(body["text"]) <= TEXT_LIMIT - 1000 for body in bodies(written))
     assert all(body["text"].endswith("99.") for body in bodies(written))
 
@@ -90,7 +93,7 @@ def test_one_long_paragraph_is_cut_at_sentences() -> None:
     written = write(prose(words(9000)))
 
     assert len(written.messages) == 3
-    assert told(written) == ordered(9000)
+    assert all_words(written) == ordered(9000)
 
 
 def test_a_long_card_goes_on_in_further_messages() -> None:
@@ -98,7 +101,7 @@ def test_a_long_card_goes_on_in_further_messages() -> None:
 
     written = write(*nodes)
 
-    assert told(written) == ordered(6000)
+    assert all_words(written) == ordered(6000)
     assert written.losses == ()
     assert len(written.messages) > 2
     assert all(_size(body) <= CARD_LIMIT for body in bodies(written))
@@ -133,11 +136,11 @@ def test_a_long_card_goes_on_in_further_messages() -> None:
 def test_every_node_that_is_too_large_is_divided_in_order(node: Node, old: bool) -> None:
     written = write(Divider(), node, prose("end."))
 
-    said_ = [word.strip("*-_") for word in told(written, old=old)]
-    numbered = [word for word in said_ if word.startswith("w") and word[1:2].isdigit()]
+    spoken = [word.strip("*-_") for word in all_words(written, old=old)]
+    numbered = [word for word in spoken if word.startswith("w") and word[1:2].isdigit()]
     assert numbered == ordered(len(numbered))
     assert len(numbered) >= 100
-    assert said_[-1] == "end."
+    assert spoken[-1] == "end."
     assert len(cards(written)) > 1
 
 
@@ -146,7 +149,7 @@ def test_code_goes_on_with_its_numbers() -> None:
 
     written = write(Prose((CodeBlock(code, "python"),), subtle=True))
 
-    blocks = [one for card in cards(written) for one in card["body"]]
+    blocks = [element for card in cards(written) for element in card["body"]]
     assert {block["type"] for block in blocks} == {"CodeBlock"}
     assert "\n".join(block["codeSnippet"] for block in blocks) == code
     for before, after in pairwise(blocks):
@@ -157,17 +160,17 @@ def test_code_goes_on_with_its_numbers() -> None:
 def test_the_rows_of_a_divided_table_have_one_header() -> None:
     rows = tuple(((prose(f"w{n}."),),) for n in range(400))
 
-    first, *rest = [card["body"][0] for card in cards(write(Table(rows)))]
+    first, *others = [card["body"][0] for card in cards(write(Table(rows)))]
 
     assert "firstRowAsHeader" not in first
-    assert rest
-    assert all(one["firstRowAsHeader"] is False for one in rest)
+    assert others
+    assert all(table["firstRowAsHeader"] is False for table in others)
 
 
 def test_a_long_word_is_cut_between_characters() -> None:
     written = write(prose("é" * 40_000, subtle=True))
 
-    assert "".join(told(written)) == "é" * 40_000
+    assert "".join(all_words(written)) == "é" * 40_000
 
 
 def test_a_link_with_endless_words_stays_a_link() -> None:
@@ -175,7 +178,12 @@ def test_a_link_with_endless_words_stays_a_link() -> None:
 
     written = write(Prose((Paragraph((link,)),), subtle=True))
 
-    runs = [one for card in cards(written) for one in objects(card) if one.get("type") == "TextRun"]
+    runs = [
+        element
+        for card in cards(written)
+        for element in objects(card)
+        if element.get("type") == "TextRun"
+    ]
     assert " ".join(run["text"] for run in runs).split() == ordered(5000)
     assert all(run["selectAction"]["url"] == "https://a.example" for run in runs)
 
@@ -232,10 +240,10 @@ def test_a_part_that_is_too_large_for_a_card_is_shown() -> None:
 @pytest.mark.timeout(60)
 def test_many_parts_far_from_their_buttons_take_seconds() -> None:
     shows = tuple(Button(line("s"), does="toggle", targets=(f"b{n}",)) for n in range(5000))
-    between = tuple(one for show in shows for one in (show, Divider()))
+    between = tuple(node for show in shows for node in (show, Divider()))
     boxes = tuple(Container((prose("x"),), id=f"b{n}", hidden=True) for n in range(5000))
 
-    written = write_card(Card((*between, *boxes)), HEARD)
+    written = write_card(Card((*between, *boxes)), RENDERING)
 
     assert {loss.kind for loss in written.losses} == {"hidden_shown", "toggle_without_target"}
 
@@ -260,7 +268,7 @@ def test_the_longest_links_in_many_boxes_fit() -> None:
     for _ in range(11):
         node = Container((node,), link=url)
 
-    assert told(write(node)) == ordered(3000)
+    assert all_words(write(node)) == ordered(3000)
 
 
 def test_what_json_cannot_say_is_replaced() -> None:
@@ -281,7 +289,7 @@ def test_what_json_cannot_say_is_replaced() -> None:
 )
 @pytest.mark.timeout(60)
 def test_millions_of_characters_take_seconds(inlines: Sequence[Inline]) -> None:
-    written = write_card(Card((Prose((Paragraph(tuple(inlines)),), subtle=True),)), HEARD)
+    written = write_card(Card((Prose((Paragraph(tuple(inlines)),), subtle=True),)), RENDERING)
 
     assert len(written.messages) > 10
 

@@ -38,7 +38,7 @@ from bridge.model import ActorId
 from connectors.teams.cards.write_elements import start
 from connectors.teams.cards.write_runs import BOLD, ITALIC, escape, runs_of, to_markdown
 from tests.connectors.teams.cards import nodes
-from tests.connectors.teams.written import HEARD, Json, elements, kinds, line, text, write
+from tests.connectors.teams.written import RENDERING, Json, elements, kinds, line, text, write
 
 # A look that makes it a card, whatever it says.
 QUIET = {"isSubtle": True}
@@ -53,7 +53,7 @@ def markdown(*inlines: Inline) -> str:
 def runs(*inlines: Inline) -> list[Json]:
     (only,) = elements(Prose((Paragraph(inlines),), subtle=True))
     assert only["type"] == "RichTextBlock"
-    return [{name: one for name, one in run.items() if name not in ("type", "isSubtle")}
+    return [{name: value for name, value in run.items() if name not in ("type", "isSubtle")}
             for run in only["inlines"]]  # fmt: skip
 
 
@@ -98,12 +98,12 @@ def test_a_moment_in_a_text_block_is_shown_once_in_the_readers_zone(
 ) -> None:
     moment = Timestamp(1795428000, style, "Monday at ten")
 
-    said = markdown(Text("Due "), Strong((moment,)), Text(" or so"))
-    (shown,) = nodes(text(said))
+    source = markdown(Text("Due "), Strong((moment,)), Text(" or so"))
+    (read_node,) = nodes(text(source))
 
-    assert said == f"Due **{written}** or so"
-    assert isinstance(shown, Prose)
-    (paragraph,) = shown.text
+    assert source == f"Due **{written}** or so"
+    assert isinstance(read_node, Prose)
+    (paragraph,) = read_node.text
     assert isinstance(paragraph, Paragraph)
     strong = paragraph.children[1]
     assert isinstance(strong, Strong)
@@ -125,7 +125,7 @@ def test_a_moment_where_no_text_block_stands_is_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("style", "fallback", "said"),
+    ("style", "fallback", "expected"),
     [
         ("f", "Nov 23", "2026-11-23 10:00 UTC"),
         ("R", "soon", "2026-11-23 10:00 UTC"),
@@ -135,12 +135,12 @@ def test_a_moment_where_no_text_block_stands_is_words() -> None:
         ("D", "Monday", "2026-11-23"),
     ],
 )
-def test_words_of_a_moment_say_all_that_it_shows(style: str, fallback: str, said: str) -> None:
+def test_words_of_a_moment_say_all_that_it_shows(style: str, fallback: str, expected: str) -> None:
     moment = Timestamp(1795428000, style, fallback)
     fact = LabelledValue(line("Due"), (Paragraph((moment,)),))
 
     (facts,) = elements(Fields((fact,)))
-    assert facts["facts"][0]["value"].replace("\\", "") == said
+    assert facts["facts"][0]["value"].replace("\\", "") == expected
 
 
 def test_strike_underline_and_code_are_runs() -> None:
@@ -212,12 +212,12 @@ def test_escaped_text_is_read_as_just_these_characters(words: str) -> None:
     read = MarkdownIt("commonmark").enable("strikethrough").parse(escape(words, starts=True))
 
     inline = [token for token in read if token.type == "inline"]
-    said = "".join(
+    visible = "".join(
         child.content for token in inline for child in token.children or [] if child.type == "text"
     )
     kinds = {child.type for token in inline for child in token.children or []}
     assert kinds <= {"text"}
-    assert " ".join(said.split()) == " ".join(words.split())
+    assert " ".join(visible.split()) == " ".join(words.split())
 
 
 def test_a_link_behind_an_exclamation_mark_is_no_picture() -> None:
@@ -240,24 +240,24 @@ _INLINES = st.recursive(
 
 @given(st.lists(_INLINES, min_size=1, max_size=4).map(tuple))
 def test_markdown_is_read_as_it_was_meant(run: tuple[Inline, ...]) -> None:
-    found = to_markdown(runs_of(run, start(Card(()), HEARD)))
+    written_markdown = to_markdown(runs_of(run, start(Card(()), RENDERING)))
 
-    if found is not None:
-        assert _read(found) == _meant(run)
+    if written_markdown is not None:
+        assert _read(written_markdown) == _meant(run)
 
 
 def _meant(run: tuple[Inline, ...]) -> list[tuple[str, bool, bool, bool]]:
     """Each character with its styles, but for white space, which marks may leave out."""
     return [
         (char, bool(bits & BOLD), bool(bits & ITALIC), bool(url))
-        for text_, bits, url in runs_of(run, start(Card(()), HEARD))
+        for text_, bits, url in runs_of(run, start(Card(()), RENDERING))
         for char in text_
         if not char.isspace()
     ]
 
 
 def _read(markdown_: str) -> list[tuple[str, bool, bool, bool]]:
-    found: list[tuple[str, bool, bool, bool]] = []
+    characters: list[tuple[str, bool, bool, bool]] = []
     bold = italic = linked = 0
     for block in MarkdownIt("commonmark").parse(markdown_):
         for child in block.children or []:
@@ -266,26 +266,26 @@ def _read(markdown_: str) -> list[tuple[str, bool, bool, bool]]:
             linked += child.nesting * (child.type.startswith("link"))
             assert child.type in ("text", "strong_open", "strong_close", "em_open", "em_close",
                                 "link_open", "link_close", "text_special")  # fmt: skip
-            found += [(char, bold > 0, italic > 0, linked > 0)
+            characters += [(char, bold > 0, italic > 0, linked > 0)
                       for char in child.content if not char.isspace()]  # fmt: skip
-    return found
+    return characters
 
 
 # --- blocks -------------------------------------------------------------------------------------
 
 
 def test_headings_are_larger_and_named_as_such() -> None:
-    prose = Prose(tuple(Heading(level, line(f"h{level}")) for level in (1, 2, 3, 4)))
+    node = Prose(tuple(Heading(level, line(f"h{level}")) for level in (1, 2, 3, 4)))
 
-    assert [(element["text"], element.get("size")) for element in elements(prose)] == [
+    assert [(element["text"], element.get("size")) for element in elements(node)] == [
         ("h1", "extraLarge"), ("h2", "large"), ("h3", "medium"), ("h4", None),
     ]  # fmt: skip
-    assert all(element["style"] == "heading" for element in elements(prose))
+    assert all(element["style"] == "heading" for element in elements(node))
 
 
 def test_a_list_of_one_level_is_markdown() -> None:
-    numbers = List((ListItem(said_("a")), ListItem(said_("b"), checked=True)), 3)
-    bullets = List((ListItem(said_("c")), ListItem((), checked=False)))
+    numbers = List((ListItem(prose_document("a")), ListItem(prose_document("b"), checked=True)), 3)
+    bullets = List((ListItem(prose_document("c")), ListItem((), checked=False)))
 
     assert elements(Prose((Paragraph(line("x")), numbers, bullets), subtle=True)) == [
         text("x\n\n3. a\n4. ☑ b", isSubtle=True),
@@ -294,8 +294,8 @@ def test_a_list_of_one_level_is_markdown() -> None:
 
 
 def test_lists_in_lists_are_indented_below_their_item() -> None:
-    inner = List((ListItem(said_("b")),), 1)
-    outer = List((ListItem((*said_("a"), inner)), ListItem(said_("c"))))
+    inner = List((ListItem(prose_document("b")),), 1)
+    outer = List((ListItem((*prose_document("a"), inner)), ListItem(prose_document("c"))))
 
     assert elements(Prose((outer,), subtle=True)) == [
         text("- a", **QUIET),
@@ -320,15 +320,15 @@ def test_items_with_code_are_runs_behind_a_sign() -> None:
 
 def test_items_of_one_list_are_set_alike_whatever_they_hold() -> None:
     link = Link("https://a.example", line("there"))
-    nested = List((ListItem(said_("d")),))
+    nested = List((ListItem(prose_document("d")),))
     plain, styled, coded, broken = (
-        ListItem(said_("plain")),
+        ListItem(prose_document("plain")),
         ListItem((Paragraph((Strong(line("bold")), Text(" and "), link)),)),
         ListItem((Paragraph((Code("x"),)), nested)),
         ListItem((Paragraph((Text("two"), Break(), Text("lines"))),), checked=True),
     )
     mixed = List((plain, styled, coded, broken), 1)
-    simple = List((plain, styled, ListItem((*said_("e"), nested)), plain))
+    simple = List((plain, styled, ListItem((*prose_document("e"), nested)), plain))
 
     assert elements(Prose((mixed,), subtle=True)) == [
         text("1\\. plain", **QUIET),
@@ -406,9 +406,9 @@ def test_code_in_a_language_that_teams_does_not_know_is_plain() -> None:
 def test_a_table_in_text_is_a_table() -> None:
     table = Table((line("a"), ()), ((line("1"), (Code("2"),)),), ("right", None))
 
-    (found,) = elements(Prose((table,)))
+    (table_element,) = elements(Prose((table,)))
 
-    assert found == {
+    assert table_element == {
         "type": "Table",
         "columns": [{"width": 1, "horizontalCellContentAlignment": "right"}, {"width": 1}],
         "rows": [
@@ -437,7 +437,7 @@ def test_a_rule_is_a_line_above_what_follows() -> None:
 
 
 def test_prose_has_a_look() -> None:
-    prose = Prose(said_("x"), size="huge", style="warning", subtle=True, align="center")
+    prose = Prose(prose_document("x"), size="huge", style="warning", subtle=True, align="center")
 
     assert elements(prose) == [
         text("x", size="extraLarge", color="warning", isSubtle=True, horizontalAlignment="center")
@@ -466,7 +466,7 @@ def test_styles_that_lie_very_deep_are_read_all_the_same() -> None:
     assert markdown(inline) == "**_deep_**"
 
 
-def said_(words: str) -> Document:
+def prose_document(words: str) -> Document:
     return (Paragraph(line(words)),)
 
 

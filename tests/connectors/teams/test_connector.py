@@ -34,8 +34,8 @@ from tests.waiting import LONGEST_WAIT
 
 @pytest.fixture
 async def made() -> AsyncIterator[Bench]:
-    async with bench() as one:
-        yield one
+    async with bench() as running:
+        yield running
 
 
 async def say(made: Bench, text: str, person: int = 0) -> None:
@@ -58,36 +58,36 @@ async def test_its_abilities_are_those_that_teams_gives_to_bots(made: Bench) -> 
 
 async def test_a_person_is_found_by_their_id(made: Bench) -> None:
     await say(made, "hello", person=1)
-    known = made.teams.world().people[1]
+    person = made.teams.world().people[1]
 
-    actor = ids.actor_id(known.workspace, known.id)
+    actor = ids.actor_id(person.workspace, person.id)
 
     assert await required(made.connector.abilities.people).person(actor) == Person(
-        id=actor, name=known.name
+        id=actor, name=person.name
     )
 
 
 async def test_somebody_who_has_not_spoken_is_found_in_the_same_team(made: Bench) -> None:
     await say(made, "hello", person=1)
-    known = made.teams.world().people[2]
-    actor = ids.actor_id(known.workspace, known.id)
+    person = made.teams.world().people[2]
+    actor = ids.actor_id(person.workspace, person.id)
 
     assert await required(made.connector.abilities.people).person(actor) == Person(
-        id=actor, name=known.name
+        id=actor, name=person.name
     )
 
 
 async def test_guests_of_a_tenant_are_known(made: Bench) -> None:
     await say(made, "hello", person=1)
-    one, other = made.teams.world().people[1:3]
-    object.__setattr__(made.teams.tenant.people[one.id], "guest", True)
+    guest, member = made.teams.world().people[1:3]
+    object.__setattr__(made.teams.tenant.people[guest.id], "guest", True)
 
     async def groups(account: str) -> frozenset[str]:
         actor = ids.actor_id(made.channel.workspace, account)
         return await required(made.connector.abilities.groups).of_actor(actor, ("guest:*",))
 
-    assert await groups(one.id) == {f"guest:teams:{one.workspace}"}
-    assert await groups(other.id) == frozenset()
+    assert await groups(guest.id) == {f"guest:teams:{guest.workspace}"}
+    assert await groups(member.id) == frozenset()
     assert await groups(ids.bot_account("x")) == frozenset()
     with pytest.raises(NotFound, match="No roster"):
         await groups("29:nobody")
@@ -104,15 +104,15 @@ async def test_nobody_is_found_under_an_unknown_id(made: Bench) -> None:
     )
 
 
-async def test_the_channels_of_a_team_are_known_once_it_was_heard_from(made: Bench) -> None:
+async def test_the_channels_of_a_team_are_listed_after_its_first_activity(made: Bench) -> None:
     assert await required(made.connector.abilities.channels).visible() == []
     await say(made, "hello")
 
-    found = await required(made.connector.abilities.channels).visible()
+    channels = await required(made.connector.abilities.channels).visible()
 
     world = made.teams.world()
     team = [place for place in world.places if place.workspace_name == "Atlas"]
-    assert sorted(found, key=lambda info: info.name) == [
+    assert sorted(channels, key=lambda info: info.name) == [
         ChannelInfo(
             ref=ChannelRef(platform="teams", workspace=place.workspace, channel=place.channel),
             name=place.channel_name,
@@ -122,7 +122,9 @@ async def test_the_channels_of_a_team_are_known_once_it_was_heard_from(made: Ben
     ]
 
 
-async def test_a_team_that_the_bot_was_removed_from_leaves_what_was_heard(made: Bench) -> None:
+async def test_channels_of_a_team_that_removed_the_bot_come_from_stored_references(
+    made: Bench,
+) -> None:
     await say(made, "hello")
     made.teams.uninstall(made.settings.app_id, made.teams.world().places[0].channel)
 
@@ -211,11 +213,11 @@ async def test_a_secret_that_expires_shows_though_nobody_says_anything(made: Ben
         AccountId("teams"), made.settings, ConnectorTools(clock, secrets, MemoryKeyValues())
     )
     running = asyncio.create_task(connector.run(ListInbox()))
-    found: list[tuple[str, str]] = []
+    states: list[tuple[str, str]] = []
     async with asyncio.timeout(10):
         first = await clock.slept.get()
         for secret in (good, "expired", good):
-            found.append(
+            states.append(
                 (
                     required(connector.abilities.health).current().state,
                     required(connector.abilities.health).current().note[-52:],
@@ -224,13 +226,13 @@ async def test_a_secret_that_expires_shows_though_nobody_says_anything(made: Ben
             secrets.values[name] = secret
             clock.turn(first)
             pause = await clock.slept.get()
-    found.append((required(connector.abilities.health).current().state, ""))
+    states.append((required(connector.abilities.health).current().state, ""))
 
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
     await connector.close()
-    assert [state for state, _ in found] == ["listening", "listening", "failed", "listening"]
-    assert "check app_id, app_password and tenant_id" in found[2][1]
+    assert [state for state, _ in states] == ["listening", "listening", "failed", "listening"]
+    assert "check app_id, app_password and tenant_id" in states[2][1]
     assert pause == first > 300
 
 
@@ -269,17 +271,17 @@ async def test_references_survive_a_restart_and_follow_a_new_address() -> None:
     assert await References(key_values).service_url(channel) == "https://two.example/"
 
 
-async def test_many_conversations_heard_at_once_are_all_kept() -> None:
+async def test_references_of_many_simultaneous_conversations_are_all_stored() -> None:
     key_values = MemoryKeyValues()
     references = References(key_values)
-    found = [
+    stored = [
         Reference(conversation=f"19:{n}", tenant="T", service_url="https://x.example/")
         for n in range(50)
     ]
 
-    await asyncio.gather(*(references.learn(reference) for reference in found))
+    await asyncio.gather(*(references.learn(reference) for reference in stored))
 
-    assert await References(key_values).all() == found
+    assert await References(key_values).all() == stored
 
 
 async def test_a_damaged_reference_is_as_good_as_none() -> None:
@@ -304,7 +306,7 @@ def test_ids_that_are_no_guid_are_refused(key: str, value: str) -> None:
         settings(**{key: value})
 
 
-def test_the_guid_of_the_documentation_is_one() -> None:
+def test_the_guid_of_the_documentation_is_valid() -> None:
     zero = "00000000-0000-0000-0000-000000000000"
 
     assert settings(app_id=zero, tenant_id=zero).app_id == zero
@@ -361,16 +363,16 @@ def test_importing_the_package_loads_no_sdk() -> None:
     )
     root = Path(connectors.teams.__file__).parents[2]
 
-    found = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root
     )
 
-    assert found.stdout.strip() == "[]"
+    assert process.stdout.strip() == "[]"
 
 
 def test_only_two_files_see_the_sdk() -> None:
     folder = Path(connectors.teams.__file__).parent
-    seen = {
+    importers = {
         path.name
         for path in folder.glob("*.py")
         for line in path.read_text().splitlines()
@@ -378,7 +380,7 @@ def test_only_two_files_see_the_sdk() -> None:
         and line.split()[1].split(".")[0] in ("botbuilder", "botframework", "msrest", "msal")
     }
 
-    assert seen == {"receive.py", "send.py"}
+    assert importers == {"receive.py", "send.py"}
 
 
 def test_a_finding_that_is_fine_needs_no_advice() -> None:

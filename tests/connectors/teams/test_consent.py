@@ -46,11 +46,11 @@ def answered(chat: str = CHAT, action: str = "accept", **context: str) -> dict[s
 
 
 def test_the_question_names_the_file_its_size_and_what_it_shows() -> None:
-    asked = question()
+    activity = question()
 
-    assert asked["contentType"] == FILE_CONSENT
-    assert "/" not in asked["name"]
-    assert (asked["content"]["sizeInBytes"], asked["content"]["description"]) == (
+    assert activity["contentType"] == FILE_CONSENT
+    assert "/" not in activity["name"]
+    assert (activity["content"]["sizeInBytes"], activity["content"]["description"]) == (
         7, "what was said",
     )  # fmt: skip
 
@@ -102,13 +102,13 @@ def test_what_we_did_not_offer_there_is_given_to_nobody(forged: dict[str, Any]) 
 )  # fmt: skip
 async def test_bytes_go_only_to_drives_that_are_known(url: str) -> None:
     blobs, http = MemoryBlobs(FakeClock()), HttpClient()
-    ref = await blobs.put(given(b"secret"), limit=100)
+    ref = await blobs.put(chunks_of(b"secret"), limit=100)
 
     with pytest.raises(Refused, match="drive_hosts"):
         await bring(consent_for(ref.file_id, url), blobs, http, settings())
 
 
-async def test_a_file_that_is_gone_is_said_to_be() -> None:
+async def test_a_file_that_is_gone_raises_file_missing() -> None:
     with pytest.raises(FileMissing, match="not kept any more"):
         await bring(
             consent_for(FILE.file_id, UPLOAD["uploadUrl"]), MemoryBlobs(FakeClock()), HttpClient(),
@@ -124,5 +124,5 @@ def settings() -> TeamsSettings:
     return TeamsSettings.model_validate({"app_id": APP_ID, "app_password": {"env": "NONE"}})
 
 
-async def given(content: bytes) -> AsyncIterator[bytes]:
+async def chunks_of(content: bytes) -> AsyncIterator[bytes]:
     yield content

@@ -51,10 +51,10 @@ def _rig(made: Bench, channel: ChannelRef | None = None) -> ConnectorRig:
     channel = channel or made.channel
 
     async def say(text: str, thread: str | None) -> str:
-        shown = await made.teams.post_as(
+        posted = await made.teams.post_as(
             channel.workspace, channel.channel, made.person, text, thread
         )
-        return shown.id
+        return posted.id
 
     async def forge() -> int:
         activity = {"type": "message", "id": "1", "serviceUrl": made.teams.service_url("bridge")}

@@ -43,7 +43,7 @@ from bridge.model import (
 )
 from bridge.uacs import Actor, Message, StructuredDataPart, TextPart, to_datetime
 from connectors.teams import ids
-from connectors.teams.activity import Us, raw_of
+from connectors.teams.activity import BotIdentity, raw_of
 from connectors.teams.decode import decode
 from tests.connectors.teams.payloads import (
     ANN,
@@ -62,16 +62,16 @@ from tests.connectors.teams.payloads import (
     span,
 )
 
-US = Us(AccountId("teams"), APP_ID, TENANT)
-HERE = ChannelRef(platform="teams", workspace=TENANT, channel=CHANNEL)
+IDENTITY = BotIdentity(AccountId("teams"), APP_ID, TENANT)
+CHANNEL_REF = ChannelRef(platform="teams", workspace=TENANT, channel=CHANNEL)
 PERSON = Person(id=ids.actor_id(TENANT, ANN), name="Ann Lee")
 
 
 def events_of(payload: Any) -> list[Event]:
-    return list(decode(raw_of(payload, US), US))
+    return list(decode(raw_of(payload, IDENTITY), IDENTITY))
 
 
-def said(text: str, payload_id: str = ID, channel: ChannelRef = HERE) -> Message:
+def text_message(text: str, payload_id: str = ID, channel: ChannelRef = CHANNEL_REF) -> Message:
     return Message(
         message_id=message_id_of(channel, payload_id),
         timestamp="2023-11-14T22:13:20.123000Z",
@@ -90,11 +90,11 @@ def text_of(payload: Any) -> str:
 
 def posted(text: str, **fields: Any) -> MessagePosted:
     common: dict[str, Any] = {
-        "account": US.account,
-        "place": Place(channel=HERE),
+        "account": IDENTITY.account,
+        "place": Place(channel=CHANNEL_REF),
         "time": to_datetime(TIME),
         "native_id": ID,
-        "message": said(text),
+        "message": text_message(text),
         "author": PERSON,
     }
     return MessagePosted(**(common | fields))
@@ -108,7 +108,7 @@ def test_a_reply_stands_in_the_thread_of_its_root() -> None:
     where = conversation(f"{CHANNEL};messageid=1699999999000", "channel")
 
     assert events_of(activity(text="me too", conversation=where)) == [
-        posted("me too", place=Place(channel=HERE, thread="1699999999000"))
+        posted("me too", place=Place(channel=CHANNEL_REF, thread="1699999999000"))
     ]
 
 
@@ -138,7 +138,7 @@ def test_our_own_name_later_on_stays() -> None:
     assert text_of(payload) == f"ask {mention_markdown(ids.actor_id(TENANT, BOT), 'Bridge')}"
 
 
-def test_our_name_alone_stays_so_that_something_is_said() -> None:
+def test_a_message_that_is_only_our_name_keeps_it() -> None:
     payload = activity(text="<at>Bridge</at>", entities=[mention(BOT, "Bridge")])
 
     assert "@Bridge" in text_of(payload)
@@ -162,13 +162,13 @@ def test_a_mention_that_no_entity_explains_is_only_text() -> None:
     assert text_of(activity(text="<at>Ghost</at> hello")) == "@Ghost hello"
 
 
-def test_what_is_said_to_the_bot_alone_addresses_it() -> None:
+def test_a_message_in_a_personal_chat_addresses_the_bot() -> None:
     where = conversation("a:1personal", "personal")
     channel = ChannelRef(platform="teams", workspace=TENANT, channel="a:1personal")
 
     assert events_of(activity(text="psst", conversation=where)) == [
         posted(
-            "psst", place=Place(channel=channel), message=said("psst", channel=channel),
+            "psst", place=Place(channel=channel), message=text_message("psst", channel=channel),
             addresses_us=True,
         )
     ]  # fmt: skip
@@ -187,7 +187,7 @@ def test_a_quoted_message_is_what_the_reply_answers_and_not_part_of_the_text() -
 
     assert events_of(payload) == [
         posted(
-            "agreed", place=Place(channel=channel), message=said("agreed", channel=channel),
+            "agreed", place=Place(channel=channel), message=text_message("agreed", channel=channel),
             reply_to="1699999999001",
         )
     ]  # fmt: skip
@@ -221,7 +221,7 @@ def test_a_message_that_somebody_passes_on_is_quoted() -> None:
     message = rich(activity(text="look", attachments=[passed_on]))
 
     parts = read_bridge_metadata(message)[0].parts
-    (index,) = (int(key) for key, one in parts.items() if one.quoted)
+    (index,) = (int(key) for key, part in parts.items() if part.quoted)
     quoted = message.content[index]
     assert isinstance(quoted, TextPart)
     assert "old **news**" in quoted.text
@@ -242,9 +242,9 @@ def test_an_attachment_is_kept_and_says_what_it_says(
 ) -> None:
     message = rich(activity(text="", attachments=[attachment]))
 
-    kept, said = message.content
-    assert isinstance(kept, StructuredDataPart)
-    assert (kept.schema_id, said.type) == (schema_id, fallback)
+    payload_part, text_part = message.content
+    assert isinstance(payload_part, StructuredDataPart)
+    assert (payload_part.schema_id, text_part.type) == (schema_id, fallback)
     additions, _ = read_bridge_metadata(message)
     assert additions.fallbacks == {"0": (1,)}
     assert (additions.origin or "").startswith("https://teams.microsoft.com/l/message/")
@@ -301,7 +301,7 @@ def test_where_a_file_can_be_fetched_stays_secret() -> None:
     assert "files.example" not in message.model_dump_json()
 
 
-def test_a_post_of_nothing_is_said_to_be_empty() -> None:
+def test_a_post_without_content_reads_empty_message() -> None:
     assert text_of(activity(text=" ")) == "\\[empty message\\]"
 
 
@@ -315,7 +315,10 @@ def test_a_press_on_a_card_is_not_a_message() -> None:
 
     assert events_of(payload) == [
         Unknown(
-            account=US.account, place=Place(channel=HERE), time=to_datetime(TIME), kind="message"
+            account=IDENTITY.account,
+            place=Place(channel=CHANNEL_REF),
+            time=to_datetime(TIME),
+            kind="message",
         )
     ]
 
@@ -370,12 +373,12 @@ def test_an_edit_is_the_whole_message_as_it_is_now() -> None:
 
     assert events_of(payload) == [
         MessageEdited(
-            account=US.account,
-            place=Place(channel=HERE),
+            account=IDENTITY.account,
+            place=Place(channel=CHANNEL_REF),
             time=to_datetime(edited_at),
             actor=PERSON.id,
             target=ID,
-            message=said("better"),
+            message=text_message("better"),
             edited_at=to_datetime(edited_at),
         )
     ]
@@ -386,7 +389,7 @@ def test_a_deletion_names_the_message() -> None:
 
     assert events_of(payload) == [
         MessageDeleted(
-            account=US.account, place=Place(channel=HERE), time=to_datetime(TIME),
+            account=IDENTITY.account, place=Place(channel=CHANNEL_REF), time=to_datetime(TIME),
             actor=PERSON.id, target=ID,
         )
     ]  # fmt: skip
@@ -402,8 +405,8 @@ def test_reactions_come_and_go_on_the_message_they_name() -> None:
         reactionsRemoved=[{"type": "party_own"}],
     )
     common: dict[str, Any] = {
-        "account": US.account,
-        "place": Place(channel=HERE, thread="1699999999000"),
+        "account": IDENTITY.account,
+        "place": Place(channel=CHANNEL_REF, thread="1699999999000"),
         "time": to_datetime(TIME),
         "actor": PERSON.id,
         "target": "1699999999002",
@@ -425,7 +428,7 @@ def test_people_join_and_leave_and_our_own_join_is_nothing() -> None:
         membersRemoved=[{"id": ANN}],
     )
     common: dict[str, Any] = {
-        "account": US.account, "place": Place(channel=HERE), "time": to_datetime(TIME),
+        "account": IDENTITY.account, "place": Place(channel=CHANNEL_REF), "time": to_datetime(TIME),
     }  # fmt: skip
 
     assert events_of(payload) == [
@@ -455,11 +458,11 @@ def test_what_happens_to_a_channel_belongs_to_that_channel(event_type: str, expe
         "conversationUpdate", conversation={"id": CHANNEL}, channelData=data, id="f:3"
     )
     kind, fields = expected
-    place = Place(channel=HERE.model_copy(update={"channel": other}))
-    place = Place(channel=HERE) if kind is Unknown else place
+    place = Place(channel=CHANNEL_REF.model_copy(update={"channel": other}))
+    place = Place(channel=CHANNEL_REF) if kind is Unknown else place
 
     assert events_of(payload) == [
-        kind(account=US.account, place=place, time=to_datetime(TIME), **fields)
+        kind(account=IDENTITY.account, place=place, time=to_datetime(TIME), **fields)
     ]
 
 
@@ -473,7 +476,7 @@ def test_what_happens_to_a_channel_belongs_to_that_channel(event_type: str, expe
     ],
 )
 def test_what_is_no_message_is_named(payload: Any, event: type[Event]) -> None:  # pyright: ignore[reportGeneralTypeIssues]  # a union of classes
-    assert [type(one) for one in events_of(payload)] == [event]
+    assert [type(decoded) for decoded in events_of(payload)] == [event]
 
 
 def test_what_the_bot_itself_says_is_its_own() -> None:
@@ -500,7 +503,7 @@ def test_credentials_are_taken_out_of_the_payload() -> None:
         value={"state": "sign-in-code"},
     )
 
-    raw = raw_of(payload, US)
+    raw = raw_of(payload, IDENTITY)
 
     assert raw.credentials == {
         "/attachments/1/content/downloadUrl": "https://files.example/secret",
@@ -512,23 +515,24 @@ def test_credentials_are_taken_out_of_the_payload() -> None:
 
 
 def test_the_row_of_a_post_is_kept_once_and_in_order() -> None:
-    first, again = raw_of(activity(text="a"), US), raw_of(activity(text="a"), US)
-    elsewhere = raw_of(activity(conversation=conversation(CHAT, "groupChat")), US)
+    first, again = raw_of(activity(text="a"), IDENTITY), raw_of(activity(text="a"), IDENTITY)
+    elsewhere = raw_of(activity(conversation=conversation(CHAT, "groupChat")), IDENTITY)
     edits = [
-        raw_of(activity("messageUpdate", timestamp=f"2023-11-14T22:1{n}:00Z"), US) for n in (4, 5)
+        raw_of(activity("messageUpdate", timestamp=f"2023-11-14T22:1{n}:00Z"), IDENTITY)
+        for n in (4, 5)
     ]
 
     assert first.dedupe_key == again.dedupe_key
     assert first.order_key == "00000001700000000123"
-    assert first.channel == HERE
+    assert first.channel == CHANNEL_REF
     assert len({first.dedupe_key, elsewhere.dedupe_key, *(raw.dedupe_key for raw in edits)}) == 4
     assert first.order_key < edits[0].order_key < edits[1].order_key
 
 
-def test_an_activity_without_an_id_is_told_apart_by_what_it_says() -> None:
-    one, other = (raw_of(activity("event", id=None, value=n), US) for n in (1, 2))
+def test_activities_without_an_id_are_deduplicated_by_their_payload() -> None:
+    first, second = (raw_of(activity("event", id=None, value=n), IDENTITY) for n in (1, 2))
 
-    assert one.dedupe_key != other.dedupe_key
+    assert first.dedupe_key != second.dedupe_key
 
 
 @pytest.mark.parametrize(
@@ -547,12 +551,12 @@ def test_what_cannot_be_understood_says_why(payload: Any, reason: str) -> None:
 
 
 def test_a_multi_tenant_bot_needs_the_tenant_in_the_payload() -> None:
-    us = Us(US.account, APP_ID, None)
+    identity = BotIdentity(IDENTITY.account, APP_ID, None)
     payload = activity(conversation={"id": CHANNEL}, channelData={})
 
-    assert raw_of(payload, us).channel is None
+    assert raw_of(payload, identity).channel is None
     with pytest.raises(UndecodableEvent, match="set tenant_id"):
-        decode(raw_of(payload, us), us)
+        decode(raw_of(payload, identity), identity)
 
 
 _JSON = st.recursive(
@@ -587,12 +591,12 @@ def test_the_corpus_is_decoded() -> None:
     decoded = 0
     for path in sorted(Path(folder, "teams").rglob("*.json")):
         raw = Raw(
-            account=US.account, kind="activity", dedupe_key="d", order_key="o",
+            account=IDENTITY.account, kind="activity", dedupe_key="d", order_key="o",
             payload=path.read_bytes(),
         )  # fmt: skip
         try:
-            decoded += bool(decode(raw, US))
-            raw_of(orjson.loads(raw.payload), US)
+            decoded += bool(decode(raw, IDENTITY))
+            raw_of(orjson.loads(raw.payload), IDENTITY)
         except UndecodableEvent:
             continue  # anything else fails the test
     assert decoded > 25

@@ -42,17 +42,17 @@ from connectors.teams.capabilities import TEXT_LIMIT
 from connectors.teams.encode import encode
 from connectors.teams.text import teams_to_text
 from tests.connectors.teams.payloads import APP_ID, CHANNEL, TENANT
-from tests.connectors.teams.test_text import shown
+from tests.connectors.teams.test_text import read_back
 
-HERE = ChannelRef(platform="teams", workspace=TENANT, channel=CHANNEL)
+CHANNEL_REF = ChannelRef(platform="teams", workspace=TENANT, channel=CHANNEL)
 BUDGETS = (
-    RateLimitKey(rule="conversation", of=f"{APP_ID} {HERE.key}"),
+    RateLimitKey(rule="conversation", of=f"{APP_ID} {CHANNEL_REF.key}"),
     RateLimitKey(rule="app_and_tenant", of=f"{APP_ID} {TENANT}"),
 )
 COMMON: dict[str, Any] = {
     "id": OperationId("op"),
     "account": AccountId("teams"),
-    "channel": HERE,
+    "channel": CHANNEL_REF,
     "room": RoomId("lobby"),
     "message": MessageId("slack:T:C:1"),
 }
@@ -87,7 +87,7 @@ def test_a_post_names_its_author_in_bold_and_counts_against_both_budgets() -> No
             kind="post",
             method="POST",
             operation=OperationId("op"),
-            channel=HERE,
+            channel=CHANNEL_REF,
             thread="17",
             budgets=BUDGETS,
             body={"type": "message", "textFormat": "markdown", "text": "**Ann**\n\nhello **you**"},
@@ -251,7 +251,7 @@ def test_no_text_and_no_name_makes_a_mention_or_html(text: str, name: str) -> No
         assert "<at" not in written.lower()
         assert "<img" not in written.lower()
         assert "<script" not in written.lower()
-        first = shown(written.split("\n\n", 1)[0])
+        first = read_back(written.split("\n\n", 1)[0])
         assert len(first) == 1
 
 
@@ -286,7 +286,7 @@ ADAPTIVE_CARD = StructuredDataPart(
 HERO = StructuredDataPart(
     schema_id="application/vnd.microsoft.card.hero+json", data={"title": "A", "text": "B"}
 )
-SAID = TextPart(text="Let me look.")
+TEXT_PART = TextPart(text="Let me look.")
 
 
 def test_a_message_that_says_nothing_asks_for_no_feedback() -> None:
@@ -302,11 +302,11 @@ def test_a_message_that_says_nothing_asks_for_no_feedback() -> None:
 
 @pytest.mark.parametrize("stream", [True, False])
 @pytest.mark.parametrize("content", [
-    pytest.param((SAID, CALL), id="text and a box"),
-    pytest.param((SAID, CALL, CALL, SAID), id="boxes between texts"),
-    pytest.param((SAID, ADAPTIVE_CARD), id="text and a card of Teams"),
+    pytest.param((TEXT_PART, CALL), id="text and a box"),
+    pytest.param((TEXT_PART, CALL, CALL, TEXT_PART), id="boxes between texts"),
+    pytest.param((TEXT_PART, ADAPTIVE_CARD), id="text and a card of Teams"),
     pytest.param((ADAPTIVE_CARD, ADAPTIVE_CARD), id="two cards"),
-    pytest.param((SAID, ADAPTIVE_CARD, ADAPTIVE_CARD), id="text and two cards"),
+    pytest.param((TEXT_PART, ADAPTIVE_CARD, ADAPTIVE_CARD), id="text and two cards"),
     pytest.param((HERO,), id="a card of the Bot Framework"),
 ])  # fmt: skip
 def test_no_edit_has_text_and_attachments_at_once(content: tuple[Any, ...], stream: bool) -> None:
@@ -322,20 +322,25 @@ def test_no_edit_has_text_and_attachments_at_once(content: tuple[Any, ...], stre
     assert not [call for call in calls if call.body.get("text") and call.body.get("attachments")]
     assert "Ann" in json.dumps(calls[0].body)
     words = json.dumps([call.body for call in calls])
-    assert ("Let me look." in words) == (SAID in content)
+    assert ("Let me look." in words) == (TEXT_PART in content)
 
 
 TABLE = "Costs, ~~old~~:\n\n| Name | Cost |\n|---|--:|\n| A | 3 |\n\n```python\na < b\n```"
 
 
-def test_a_table_is_one_of_teams_and_style_and_language_stay() -> None:
+def test_a_table_becomes_a_teams_table_and_styles_and_languages_stay() -> None:
     encoded = encode(delivery(TABLE), APP_ID, CARDS)
 
     (call,) = encoded.calls
     (attached,) = cast("Any", call.body["attachments"])
     body = attached["content"]["body"]
     assert "text" not in call.body
-    assert [one["type"] for one in body] == ["RichTextBlock", "RichTextBlock", "Table", "CodeBlock"]
+    assert [element["type"] for element in body] == [
+        "RichTextBlock",
+        "RichTextBlock",
+        "Table",
+        "CodeBlock",
+    ]
     assert {"type": "TextRun", "text": "old", "strikethrough": True} in body[1]["inlines"]
     assert len(body[2]["rows"]) == 2
     assert body[3]["language"] == "Python"
@@ -359,7 +364,7 @@ def test_sources_beside_a_table_are_numbers_and_a_list_of_links_in_its_card() ->
     body = attached["content"]["body"]
     written = json.dumps(body, ensure_ascii=False)
     assert body[1]["text"] == r"It costs 3.\[1\] All of it:\[2\]"
-    assert [one["type"] for one in body].count("Table") == 1
+    assert [element["type"] for element in body].count("Table") == 1
     places = [written.index(f"https://x.example/{n}") for n in (1, 2, 3)]
     assert places == sorted(places)
     assert places[0] > written.index('"Table"')

@@ -14,29 +14,29 @@ from connectors.teams.encode import encode
 from connectors.teams.links import address_of, message_at
 from connectors.teams.text import escape_text
 from tests.connectors.teams.payloads import APP_ID, TENANT
-from tests.connectors.teams.test_encode import HERE, delivery
+from tests.connectors.teams.test_encode import CHANNEL_REF, delivery
 
 ANN = Person(id=ids.actor_id(TENANT, "29:ann"), name="Ann <Lee> & *Co*")
 TEXT = (
     "[@Ann](uacs:actor/slack:T:U1) **[@Ann](uacs:actor/slack:T:U1)** [@Bob](uacs:actor/slack:T:U2)"
 )
-KNOWN = Counterparts.model_validate({"people": {"slack:T:U1": ANN}})
+COUNTERPARTS = Counterparts.model_validate({"people": {"slack:T:U1": ANN}})
 TAG = "<at>Ann Lee Co</at>"
 ENTITY = {"type": "mention", "text": TAG, "mentioned": {"id": "29:ann", "name": "Ann Lee Co"}}
 
 
-def body(text: str, known: Counterparts, *more: Any) -> dict[str, Any]:
-    wanted = delivery(text).model_copy(update={"counterparts": known})
+def body(text: str, counterparts: Counterparts, *more: Any) -> dict[str, Any]:
+    post = delivery(text).model_copy(update={"counterparts": counterparts})
     if more:
-        content = (*wanted.message.content, *more)
-        message = wanted.message.model_copy(update={"content": content})
-        wanted = wanted.model_copy(update={"message": message})
-    (call,) = encode(wanted, APP_ID, Cards.over((), b"key")).calls
+        content = (*post.message.content, *more)
+        message = post.message.model_copy(update={"content": content})
+        post = post.model_copy(update={"message": message})
+    (call,) = encode(post, APP_ID, Cards.over((), b"key")).calls
     return dict(call.body)
 
 
 def test_a_linked_person_is_mentioned_and_nobody_else() -> None:
-    sent = body(TEXT, KNOWN)
+    sent = body(TEXT, COUNTERPARTS)
 
     assert sent["text"].endswith(f"{TAG} <b>{TAG}</b> @Bob") or sent["text"].endswith(
         f"{TAG} **{TAG}** @Bob"
@@ -52,7 +52,7 @@ def test_without_counterparts_there_are_no_entities() -> None:
 
 
 def test_a_tag_that_somebody_typed_is_text() -> None:
-    sent = body(escape_text(TAG), KNOWN)
+    sent = body(escape_text(TAG), COUNTERPARTS)
 
     assert "entities" not in sent
     assert "<at>" not in sent["text"]
@@ -60,18 +60,20 @@ def test_a_tag_that_somebody_typed_is_text() -> None:
 
 def test_a_card_mentions_in_its_texts() -> None:
     picture = ImagePart(media_type="image/png", source=MediaSource(url="https://p.test/a.png"))
-    sent = body(TEXT.replace("**", ""), KNOWN, picture)
+    sent = body(TEXT.replace("**", ""), COUNTERPARTS, picture)
 
     card = sent["attachments"][0]["content"]
-    texts = [one.get("text", "") for one in card["body"]]
+    texts = [element.get("text", "") for element in card["body"]]
     assert card["msteams"]["entities"] == [ENTITY]
     assert any(TAG in text and "@Bob" in text for text in texts)
 
 
 def test_addresses_of_messages_lead_back_to_them() -> None:
-    address = address_of(HERE, Receipt(slot=0, native_id="1700000000000", thread="1600000000000"))
+    address = address_of(
+        CHANNEL_REF, Receipt(slot=0, native_id="1700000000000", thread="1600000000000")
+    )
 
-    assert message_at(address) == (HERE, "1700000000000")
+    assert message_at(address) == (CHANNEL_REF, "1700000000000")
     assert message_at(address.replace("tenantId", "x")) is None
 
 

@@ -22,7 +22,7 @@ from bridge.runtime.clock import SystemClock
 from bridge.sandbox.faults import Fault
 from bridge.testing.abilities import required
 from bridge.testing.inbox import ListInbox
-from connectors.teams.activity import Us
+from connectors.teams.activity import BotIdentity
 from connectors.teams.receive import MAX_BODY, Receiver
 from connectors.teams.references import Reference, References
 from connectors.teams.settings import TeamsSettings
@@ -53,7 +53,7 @@ class Endpoint:
         keys = SigningKeys(settings.openid_url, self.publisher.fetch, SystemClock())
         receiver = Receiver(
             settings,
-            Us(AccountId("teams"), APP_ID, settings.tenant_id),
+            BotIdentity(AccountId("teams"), APP_ID, settings.tenant_id),
             self.inbox,
             self.references,
             TokenValidator(settings, keys, SystemClock()),
@@ -195,7 +195,7 @@ async def test_an_answer_about_a_file_is_kept_and_taken(endpoint: Endpoint) -> N
     assert b"secret" not in endpoint.inbox.raws[0].payload
 
 
-async def test_a_press_is_kept_and_told_to_have_been_heard(endpoint: Endpoint) -> None:
+async def test_a_press_is_stored_and_answered_with_a_check_mark(endpoint: Endpoint) -> None:
     action = {"type": "Action.Execute", "verb": "press", "data": {"token": "t"}}
     answer = await endpoint.post(
         activity("invoke", name="adaptiveCard/action", value={"action": action}, replyToId="1")
@@ -252,8 +252,8 @@ async def test_validation_off_takes_unsigned_activities_from_this_machine() -> N
 
 @pytest.fixture
 async def made() -> AsyncIterator[Bench]:
-    async with bench() as one:
-        yield one
+    async with bench() as running:
+        yield running
 
 
 async def say(made: Bench, text: str) -> None:
@@ -297,7 +297,7 @@ async def test_a_token_signed_by_somebody_else_is_refused(made: Bench) -> None:
     assert made.inbox.raws == []
 
 
-async def test_health_says_when_something_was_heard(made: Bench) -> None:
+async def test_health_shows_when_the_last_activity_arrived(made: Bench) -> None:
     await say(made, "hello")
     await made.inbox.until(lambda: len(made.inbox.raws) == 1)
     await made.teams.outbox.idle()

@@ -20,8 +20,8 @@ from bridge.runtime.clock import SystemClock
 from bridge.testing.inbox import ListInbox
 from bridge.uacs import Actor, Message, StructuredDataPart
 from connectors.teams import cards as codec
-from connectors.teams.activity import Us
-from connectors.teams.presses import found_in
+from connectors.teams.activity import BotIdentity
+from connectors.teams.presses import matching_options
 from connectors.teams.receive import Receiver
 from connectors.teams.references import References
 from connectors.teams.settings import TeamsSettings
@@ -46,7 +46,7 @@ def path(at: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("typed", "found"),
+    ("typed", "values"),
     [
         ("", ["pig", "but", "b"]),
         ("BUTTER", ["but", "b"]),
@@ -54,36 +54,36 @@ def path(at: str) -> str:
         ("snail", []),
     ],
 )
-def test_options_are_found_by_their_words(typed: str, found: list[str]) -> None:
+def test_options_are_found_by_their_words(typed: str, values: list[str]) -> None:
     query = {"dataset": "token/m", "queryText": typed}
 
-    assert [one["value"] for one in found_in(Card((MENU,)), path, query)] == found
+    assert [option["value"] for option in matching_options(Card((MENU,)), path, query)] == values
 
 
 def test_fifteen_are_found_at_a_time() -> None:
     card = Card((Choice(options=MANY, many=True, at="/m"),))
     query = {"dataset": "token/m", "queryText": "number", "queryOptions": {"skip": 20, "top": 15}}
 
-    found = found_in(card, path, query)
+    options = matching_options(card, path, query)
 
-    assert found[0] == {"title": "option number 20", "value": "20"}
-    assert len(found) == 15
+    assert options[0] == {"title": "option number 20", "value": "20"}
+    assert len(options) == 15
 
 
 @pytest.mark.parametrize("query", [{}, {"dataset": 7}, {"dataset": "token/b", "queryOptions": []}])
 def test_what_is_no_menu_has_no_options(query: Any) -> None:
     card = Card((MENU, Button(line("Go"), does="press", at="/b")))
 
-    assert found_in(card, path, query) == []
+    assert matching_options(card, path, query) == []
 
 
 def test_a_menu_that_is_too_large_asks_for_the_rest() -> None:
     node = Choice(options=MANY, form="list", at="/m")
 
-    (found,) = elements(node)
+    (menu,) = elements(node)
 
-    assert found["style"] == "filtered"
-    assert found["choices.data"] == {"type": "Data.Query", "dataset": "token/m"}
+    assert menu["style"] == "filtered"
+    assert menu["choices.data"] == {"type": "Data.Query", "dataset": "token/m"}
     assert [kind for _, kind, _ in kinds(write(node))] == ["options_cut"]
 
 
@@ -91,7 +91,7 @@ def test_a_menu_that_is_too_large_asks_for_the_rest() -> None:
 
 
 CARDS = Cards.over([codec], bytes(32))
-SAID = Message(
+MESSAGE = Message(
     message_id="agent:desk:1",
     timestamp="2026-01-01T00:00:00Z",
     actor=Actor(id="agent:desk", role="assistant"),
@@ -105,17 +105,17 @@ class _Failing(ListInbox):
 
 
 def search(message: str | None = "1700") -> Any:
-    (menu,) = CARDS.read(SAID)[0].nodes
-    value = {"dataset": CARDS.tokens(SAID)(menu.at), "queryText": "pig"}
+    (menu,) = CARDS.read(MESSAGE)[0].nodes
+    value = {"dataset": CARDS.tokens(MESSAGE)(menu.at), "queryText": "pig"}
     return activity("invoke", name="application/search", value=value, replyToId=message)
 
 
-async def asked(inbox: ListInbox, body: Any) -> Any:
+async def search_results(inbox: ListInbox, body: Any) -> Any:
     settings = TeamsSettings(app_id=APP_ID, app_password=SecretRef(env="X"), tenant_id=TENANT)
     keys = SigningKeys(settings.openid_url, Publisher(k1=KEY).fetch, SystemClock())
     receiver = Receiver(
         settings,
-        Us(AccountId("teams"), APP_ID, TENANT),
+        BotIdentity(AccountId("teams"), APP_ID, TENANT),
         inbox,
         References(MemoryKeyValues()),
         TokenValidator(settings, keys, SystemClock()),
@@ -142,19 +142,19 @@ def inbox_with(message: Message) -> ListInbox:
 
 
 async def test_a_search_is_answered_from_the_card_and_not_kept() -> None:
-    inbox = inbox_with(SAID)
+    inbox = inbox_with(MESSAGE)
 
-    assert await asked(inbox, search()) == [{"title": "Pigfish", "value": "pig"}]
+    assert await search_results(inbox, search()) == [{"title": "Pigfish", "value": "pig"}]
     assert inbox.raws == []
 
 
-async def test_a_search_in_what_nobody_behind_the_bridge_said_finds_nothing() -> None:
-    foreign = SAID.model_copy(update={"actor": Actor(id="slack:T1:U1", role="human")})
+async def test_a_search_in_a_message_without_live_tokens_finds_nothing() -> None:
+    foreign = MESSAGE.model_copy(update={"actor": Actor(id="slack:T1:U1", role="human")})
 
-    assert await asked(inbox_with(foreign), search()) == []
+    assert await search_results(inbox_with(foreign), search()) == []
 
 
 async def test_a_search_finds_nothing_where_the_message_is_not_known() -> None:
-    assert await asked(ListInbox(), search()) == []
-    assert await asked(inbox_with(SAID), search(message=None)) == []
-    assert await asked(_Failing(), search()) == []
+    assert await search_results(ListInbox(), search()) == []
+    assert await search_results(inbox_with(MESSAGE), search(message=None)) == []
+    assert await search_results(_Failing(), search()) == []

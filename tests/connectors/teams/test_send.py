@@ -46,7 +46,7 @@ from tests.connectors.teams.payloads import APP_ID, CHANNEL, TENANT
 from tests.connectors.teams.sdk_errors import sdk_errors
 from tests.waiting import LONGEST_WAIT, pass_time
 
-HERE = ChannelRef(platform="teams", workspace=TENANT, channel=CHANNEL)
+CHANNEL_REF = ChannelRef(platform="teams", workspace=TENANT, channel=CHANNEL)
 TOKEN_PATH = f"/login/{TENANT}/oauth2/v2.0/token"
 GOOD: dict[str, Any] = {"access_token": "t1", "expires_in": 3600}
 
@@ -57,16 +57,16 @@ class Script:
 
     answers: list[Any] = field(default_factory=list[Any])
     token_answers: list[Any] = field(default_factory=list[Any])
-    asked: list[tuple[str, str, str, Any]] = field(default_factory=list[Any])
+    requests: list[tuple[str, str, str, Any]] = field(default_factory=list[Any])
     token_forms: list[dict[str, str]] = field(default_factory=list[Any])
 
     async def answer(self, request: Request) -> Response:
         body = await request.body()
         path = request.scope["raw_path"].decode()
-        said = orjson.loads(body) if body else None
-        self.asked.append((request.method, path, request.headers["authorization"], said))
-        found = self.answers.pop(0) if self.answers else JSONResponse({"id": "17"}, 201)
-        return found if isinstance(found, Response) else await found()
+        json_body = orjson.loads(body) if body else None
+        self.requests.append((request.method, path, request.headers["authorization"], json_body))
+        next_answer = self.answers.pop(0) if self.answers else JSONResponse({"id": "17"}, 201)
+        return next_answer if isinstance(next_answer, Response) else await next_answer()
 
     async def token(self, request: Request) -> Response:
         self.token_forms.append(dict(parse_qsl((await request.body()).decode())))
@@ -121,7 +121,7 @@ def call(like: Any = "post", **fields: Any) -> Call:
     native_id = None if like == "post" else "17"
     made: dict[str, Any] = {
         "operation": OperationId("op"),
-        "channel": HERE,
+        "channel": CHANNEL_REF,
         "method": method,
         "native_id": native_id,
         "body": {"type": "message", "text": "hello"},
@@ -134,7 +134,7 @@ async def test_a_post_goes_to_the_conversation_of_its_thread(wire: Wire) -> None
     receipt = await wire.sender.send(call(slot=1, thread="9"))
 
     assert receipt == Receipt(slot=1, native_id="17", thread="9")
-    assert wire.script.asked == [
+    assert wire.script.requests == [
         (
             "POST",
             "/svc/v3/conversations/19%3A0a1b2c%40thread.tacv2%3Bmessageid%3D9/activities",
@@ -163,13 +163,15 @@ async def test_a_reaction_is_a_request_of_its_own(wire: Wire) -> None:
 
     assert receipts == [Receipt(slot=0, native_id="17")] * 2
     path = "/svc/v3/conversations/19%3A0a1b2c%40thread.tacv2/activities/17/reactions/"
-    assert [asked[:2] for asked in wire.script.asked] == [
+    assert [request[:2] for request in wire.script.requests] == [
         ("PUT", f"{path}1f44b_wavinghand"), ("DELETE", f"{path}1f44b_wavinghand"),
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize("status", [400, 403, 404, 405, 501])
-async def test_where_bots_cannot_react_it_is_said_in_words(wire: Wire, status: int) -> None:
+async def test_where_bots_cannot_react_the_reaction_is_refused_in_its_form(
+    wire: Wire, status: int
+) -> None:
     wire.script.answers = [JSONResponse({"message": "no such thing"}, status)] * 3
 
     with pytest.raises(FormRefused):
@@ -191,7 +193,7 @@ async def test_edits_and_deletions_name_their_copy(wire: Wire) -> None:
     assert edited == Receipt(native_id="17")
     assert deleted == Receipt(native_id="17", deleted=True)
     path = "/svc/v3/conversations/19%3A0a1b2c%40thread.tacv2/activities/17"
-    assert [(method, asked, body) for method, asked, _token, body in wire.script.asked] == [
+    assert [(method, path, body) for method, path, _token, body in wire.script.requests] == [
         ("PUT", path, {"type": "message", "text": "hello"}),
         ("DELETE", path, None),
     ]
@@ -217,13 +219,11 @@ async def test_a_token_that_is_refused_is_fetched_anew_once(wire: Wire) -> None:
     wire.script.answers = [Response(status_code=401)]
 
     assert await wire.sender.send(call()) == Receipt(native_id="17")
-    assert [token for _m, _p, token, _b in wire.script.asked] == ["Bearer t1", "Bearer t2"]
+    assert [token for _m, _p, token, _b in wire.script.requests] == ["Bearer t1", "Bearer t2"]
 
 
 @pytest.mark.parametrize("lasts", ["nan", "inf", "-inf", "soon", "9" * 400, 1e300, None, [], -5])
-async def test_a_token_is_kept_for_a_while_whatever_its_life_is_said_to_be(
-    wire: Wire, lasts: Any
-) -> None:
+async def test_a_token_is_kept_for_a_while_whatever_its_stated_life(wire: Wire, lasts: Any) -> None:
     wire.script.token_answers = [JSONResponse(GOOD | {"expires_in": lasts})] * 2
 
     await wire.token.get()
@@ -232,12 +232,13 @@ async def test_a_token_is_kept_for_a_while_whatever_its_life_is_said_to_be(
 
 
 @pytest.mark.parametrize(
-    ("told", "wait"), [("nan", None), ("inf", None), ("9" * 400, None), ("1e9", 3600.0), ("7", 7.0)]
+    ("retry_after", "wait"),
+    [("nan", None), ("inf", None), ("9" * 400, None), ("1e9", 3600.0), ("7", 7.0)],
 )
-async def test_no_wait_that_is_asked_for_lasts_for_ever(
-    wire: Wire, told: str, wait: float | None
+async def test_a_requested_wait_has_an_upper_bound(
+    wire: Wire, retry_after: str, wait: float | None
 ) -> None:
-    wire.script.answers = [_error(429, Retry_After=told)]
+    wire.script.answers = [_error(429, Retry_After=retry_after)]
 
     with pytest.raises(RateLimited) as caught:
         await wire.sender.send(call())
@@ -319,7 +320,7 @@ async def test_being_too_fast_says_how_long_to_wait(wire: Wire) -> None:
         assert caught.value.retry_after == seconds
 
 
-async def test_a_bot_that_is_not_installed_is_told_how(wire: Wire) -> None:
+async def test_the_refusal_of_an_uninstalled_bot_explains_how_to_install_it(wire: Wire) -> None:
     wire.script.answers = [_error(403, "BotNotInConversationRoster")]
 
     with pytest.raises(Refused, match="install the app in this team"):
@@ -342,17 +343,17 @@ async def test_nobody_there_is_unavailable(wire: Wire) -> None:
         await wire.sender.send(call())
 
 
-async def test_a_conversation_never_heard_from_is_refused_with_advice(wire: Wire) -> None:
-    other = HERE.model_copy(update={"workspace": "elsewhere", "channel": "19:x@thread.v2"})
+async def test_a_conversation_without_a_stored_reference_is_refused_with_advice(wire: Wire) -> None:
+    other = CHANNEL_REF.model_copy(update={"workspace": "elsewhere", "channel": "19:x@thread.v2"})
 
     with pytest.raises(Refused, match="mention the bot once"):
         await wire.sender.send(call(channel=other))
 
-    assert wire.script.asked == []
+    assert wire.script.requests == []
 
 
 async def test_another_channel_of_a_known_tenant_uses_its_address(wire: Wire) -> None:
-    other = HERE.model_copy(update={"channel": "19:random@thread.tacv2"})
+    other = CHANNEL_REF.model_copy(update={"channel": "19:random@thread.tacv2"})
 
     assert await wire.sender.send(call(channel=other))
 
@@ -400,7 +401,7 @@ async def test_without_a_token_nothing_is_sent(
     assert type(caught.value) is error
     assert "Trace ID" not in str(caught.value)
     assert "s3cret" not in str(caught.value)
-    assert wire.script.asked == []
+    assert wire.script.requests == []
 
 
 @pytest.mark.parametrize("deadline", [0.05, 0.4, 3.0, 15.0, 30.0, 600.0])
@@ -415,7 +416,7 @@ async def test_a_post_that_still_waits_for_its_token_was_certainly_not_taken(wir
     with pytest.raises(Unavailable, match=r"No token from .* within 0\.1 s"):
         await wire.sender_within(0.4).send(call())
 
-    assert wire.script.asked == []
+    assert wire.script.requests == []
 
 
 async def test_many_that_wait_for_a_token_give_up_together(wire: Wire) -> None:
@@ -426,7 +427,7 @@ async def test_many_that_wait_for_a_token_give_up_together(wire: Wire) -> None:
 
     assert [type(error) for error in sent] == [Unavailable] * 3
     assert len(wire.script.token_forms) == 1
-    assert wire.script.asked == []
+    assert wire.script.requests == []
 
 
 class _Late(Response):
@@ -442,7 +443,7 @@ async def test_cancelling_leaves_no_request_running(wire: Wire) -> None:
     wire.script.answers = [_hang]
     sending = asyncio.create_task(wire.sender.send(call()))
     async with asyncio.timeout(LONGEST_WAIT):
-        while not wire.script.asked:  # noqa: ASYNC110 - the script is a plain list
+        while not wire.script.requests:  # noqa: ASYNC110 - the script is a plain list
             await asyncio.sleep(0.01)
 
     sending.cancel()

@@ -13,7 +13,7 @@ from connectors.teams import connector_type
 from connectors.teams.setup import app_package
 from tests.connectors.teams.payloads import APP_ID, TENANT
 
-GIVEN = {
+SETTINGS = {
     "name": "Bridge", "account": "contoso", "client_id": APP_ID, "tenant_id": TENANT,
     "public_url": "https://bridge.example/",
 }  # fmt: skip
@@ -25,7 +25,7 @@ def unpacked(package: bytes) -> dict[str, bytes]:
 
 
 def test_the_steps_name_the_endpoint_and_hold_the_package() -> None:
-    steps = connector_type.setup(GIVEN)
+    steps = connector_type.setup(SETTINGS)
 
     assert any(step.artifact == "https://bridge.example/contoso/messages" for step in steps)
     assert any(isinstance(step.artifact, str) and APP_ID in step.artifact for step in steps)

@@ -16,12 +16,12 @@ from bridge.content.cards.rendering import Payload
 from bridge.errors import CodecError
 from connectors.teams.cards import read_payload, unexpanded
 from connectors.teams.cards.templating import expand, unexpanded_in
-from tests.connectors.teams.cards import ADAPTIVE, Json, card, read, said
+from tests.connectors.teams.cards import ADAPTIVE, Json, card, prose, read
 
 CORPUS = os.environ.get("UACS_CORPUS")
 
 
-def told(text: JsonValue, data: JsonValue = None) -> JsonValue:
+def expanded_text(text: JsonValue, data: JsonValue = None) -> JsonValue:
     """What one text becomes."""
     return expand({"text": text}, data)[0].get("text")
 
@@ -32,18 +32,18 @@ def told(text: JsonValue, data: JsonValue = None) -> JsonValue:
 def test_names_are_looked_up_in_the_data() -> None:
     data: JsonValue = {"name": "Ann", "age": 41, "tags": ["a", "b"], "home": {"city": "Rome"}}
 
-    assert told("${name} (${age}), ${tags[1]}, ${home.city}, ${home['city']}", data) == (
+    assert expanded_text("${name} (${age}), ${tags[1]}, ${home.city}, ${home['city']}", data) == (
         "Ann (41), b, Rome, Rome"
     )
 
 
 @pytest.mark.parametrize("value", [41, 1.5, True, None, ["a"], {"b": 1}, "text"])
 def test_a_lone_expression_keeps_its_kind(value: JsonValue) -> None:
-    assert told("${x}", {"x": value}) == value
+    assert expanded_text("${x}", {"x": value}) == value
 
 
 def test_money_is_written_with_two_signs() -> None:
-    assert told("$${price}", {"price": 9}) == "$9"
+    assert expanded_text("$${price}", {"price": 9}) == "$9"
 
 
 def test_what_has_no_value_stays_and_is_named() -> None:
@@ -75,7 +75,7 @@ def test_an_object_stands_there_as_often_as_it_has_data() -> None:
 
     body = expanded["body"]
     assert isinstance(body, list)
-    texts = [one["text"] for one in body if isinstance(one, dict)]
+    texts = [element["text"] for element in body if isinstance(element, dict)]
     assert texts == ["before", "0: Ann of T", "1: Bob of T"]
     assert unresolved == ()
 
@@ -120,7 +120,7 @@ def test_a_condition_that_nobody_can_decide_keeps_its_object() -> None:
     assert expand(template, {"a": "x"}) == (template, ("/items/0/$when",))
 
 
-def test_the_host_is_known_where_it_is_told() -> None:
+def test_the_host_is_available_to_templates_when_given() -> None:
     assert expand({"a": "${$host.theme}"}, {}, {"theme": "dark"}) == ({"a": "dark"}, ())
     assert expand({"a": "${$host.theme}"}, {}) == ({"a": "${$host.theme}"}, ("/a",))
 
@@ -194,7 +194,7 @@ DATA: JsonValue = {
     ],
 )  # fmt: skip
 def test_expressions_have_the_published_functions(expression: str, value: JsonValue) -> None:
-    assert told(f"${{{expression}}}", DATA) == value
+    assert expanded_text(f"${{{expression}}}", DATA) == value
 
 
 @pytest.mark.parametrize(
@@ -220,14 +220,14 @@ TEMPLATE = card({"type": "TextBlock", "text": "Hello ${name}"})
 
 
 def test_a_template_that_comes_with_its_data_is_read_as_its_card() -> None:
-    assert read({"template": TEMPLATE, "data": {"name": "Ann"}}).nodes == (said("Hello Ann"),)
-    assert read({**TEMPLATE, "$data": {"name": "Ann"}}).nodes == (said("Hello Ann"),)
+    assert read({"template": TEMPLATE, "data": {"name": "Ann"}}).nodes == (prose("Hello Ann"),)
+    assert read({**TEMPLATE, "$data": {"name": "Ann"}}).nodes == (prose("Hello Ann"),)
 
 
-def test_a_template_without_data_is_shown_as_it_stands_and_said_to_be_so() -> None:
+def test_a_template_without_data_stays_unexpanded_and_is_reported() -> None:
     payload = Payload(ADAPTIVE, TEMPLATE, "/attachments/0/content")
 
-    assert read_payload(payload).nodes == (said("Hello ${name}"),)
+    assert read_payload(payload).nodes == (prose("Hello ${name}"),)
     assert unexpanded(payload) == ("/attachments/0/content/body/0/text",)
 
 
@@ -261,17 +261,17 @@ OBJECTS = st.dictionaries(st.sampled_from(["a", "x", "$data", "$when", "items"])
 @given(OBJECTS, VALUES)
 def test_any_template_is_expanded_or_refused(template: Json, data: JsonValue) -> None:
     try:
-        found, unresolved = expand(template, data)
+        expanded, unresolved = expand(template, data)
     except CodecError:
         return
-    json.dumps(found)
-    assert expand(template, data) == (found, unresolved)
+    json.dumps(expanded)
+    assert expand(template, data) == (expanded, unresolved)
 
 
 @settings(max_examples=200)
 @given(TEXTS)
 def test_any_expression_has_a_value_or_stays(source: str) -> None:
-    told(f"${{{source}}}", DATA)
+    expanded_text(f"${{{source}}}", DATA)
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,7 @@ def test_any_expression_has_a_value_or_stays(source: str) -> None:
     ],
 )
 def test_monstrous_expressions_stay_as_they_are(expression: str) -> None:
-    assert told(f"a ${{{expression}}}", DATA) == f"a ${{{expression}}}"
+    assert expanded_text(f"a ${{{expression}}}", DATA) == f"a ${{{expression}}}"
 
 
 @pytest.mark.parametrize(
@@ -322,16 +322,16 @@ def test_deep_templates_are_expanded_as_far_as_it_is_safe() -> None:
     for _ in range(900):
         deep = {"x": deep}
 
-    found, unresolved = expand({"top": "${a}", "deep": deep}, {"a": 1})
+    expanded, unresolved = expand({"top": "${a}", "deep": deep}, {"a": 1})
 
-    assert found["top"] == 1
+    assert expanded["top"] == 1
     assert unresolved == (f"/deep{'/x' * 900}",)
 
 
 def test_many_unclosed_braces_take_no_time() -> None:
     started = time.process_time()
 
-    assert told("${" * 500_000, {}) == "${" * 500_000
+    assert expanded_text("${" * 500_000, {}) == "${" * 500_000
     assert unexpanded_in(["${" * 500_000]) == ()
     assert time.process_time() - started < 5
 
@@ -349,12 +349,12 @@ def test_real_templates_are_expanded_with_their_data() -> None:
             data = data.with_name(path.name.replace(".json", ".data.json"))
         if data.exists():
             template = json.loads(path.read_bytes())
-            found, unresolved = expand(template, json.loads(data.read_bytes()))
+            expanded, unresolved = expand(template, json.loads(data.read_bytes()))
             left[path.name] = unresolved
-            read_payload(Payload(ADAPTIVE, found))
+            read_payload(Payload(ADAPTIVE, expanded))
 
     assert len(left) > 15
     # Its data has no time of the day.
-    assert {name: one for name, one in left.items() if one} == {
+    assert {name: paths for name, paths in left.items() if paths} == {
         "pnp__inventory_ac-qv-inventory.template.json": ("/body/2/text",)
     }

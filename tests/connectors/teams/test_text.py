@@ -56,7 +56,7 @@ def paragraph(*inlines: Inline) -> Document:
     return (Paragraph(inlines),)
 
 
-def shown(teams: str) -> Document:
+def read_back(teams: str) -> Document:
     """What a reader of Teams' mixture of Markdown and HTML sees."""
     return html_to_text(pyromark.html(teams, options=_OPTIONS)).document
 
@@ -168,11 +168,11 @@ def test_both_readers_of_html_agree(html: str, document: Document) -> None:
     assert read_simply(html) in (None, document)
 
 
-_said = st.sampled_from(
+_text_pieces = st.sampled_from(
     ["a", "b c", " d", "e ", "&amp;", "&#42;", "&#9;", "&nbsp;", " ", "\n", "", "é", "x://y"]
 )
 _html = st.recursive(
-    _said,
+    _text_pieces,
     lambda inner: (
         st.builds("{}{}{}".format, inner, st.sampled_from(["", " ", "<br>", "<hr>", "\n"]), inner)
         | st.builds(
@@ -239,12 +239,12 @@ NASTY = [
 
 @pytest.mark.parametrize("nasty", NASTY)
 def test_text_is_never_markup(nasty: str) -> None:
-    said = " ".join(nasty.split())
+    visible = " ".join(nasty.split())
 
-    assert shown(text_to_teams(paragraph(Text(nasty)))) == paragraph(Text(said))
-    assert shown(text_to_teams(paragraph(Text("a "), Strong((Text(nasty),))))) in (
-        paragraph(Text("a "), Strong((Text(said),))),
-        paragraph(Text(f"a {said}")),
+    assert read_back(text_to_teams(paragraph(Text(nasty)))) == paragraph(Text(visible))
+    assert read_back(text_to_teams(paragraph(Text("a "), Strong((Text(nasty),))))) in (
+        paragraph(Text("a "), Strong((Text(visible),))),
+        paragraph(Text(f"a {visible}")),
     )
 
 
@@ -252,8 +252,8 @@ def test_text_is_never_markup(nasty: str) -> None:
 def test_text_never_becomes_markup(value: str) -> None:
     document = paragraph(Text(value))
 
-    assert plain(shown(text_to_teams(document))) == squeezed(plain(document))
-    assert all(isinstance(block, Paragraph) for block in shown(text_to_teams(document)))
+    assert plain(read_back(text_to_teams(document))) == squeezed(plain(document))
+    assert all(isinstance(block, Paragraph) for block in read_back(text_to_teams(document)))
 
 
 @pytest.mark.parametrize(
@@ -326,7 +326,7 @@ _paragraphs = st.lists(_inlines(2), min_size=1, max_size=4).map(lambda run: Para
 
 def _blocks(depth: int) -> st.SearchStrategy[Block]:
     code = st.builds(
-        CodeBlock, st.text("ab<&`\n ", min_size=1).filter(lambda one: bool(one.strip()))
+        CodeBlock, st.text("ab<&`\n ", min_size=1).filter(lambda code: bool(code.strip()))
     )
     leaf = _paragraphs | code
     if not depth:
@@ -338,14 +338,14 @@ def _blocks(depth: int) -> st.SearchStrategy[Block]:
 
 @given(st.lists(_blocks(2), max_size=4).map(tuple))
 def test_every_visible_character_survives_in_order(document: Document) -> None:
-    read = shown(text_to_teams(document))
+    read = read_back(text_to_teams(document))
 
     assert letters(plain(read)) == letters(plain(document))
 
 
 @given(st.lists(_blocks(1), min_size=1, max_size=3).map(tuple))
 def test_blocks_keep_their_kinds(document: Document) -> None:
-    read = shown(text_to_teams(document))
+    read = read_back(text_to_teams(document))
 
     assert [type(block) for block in read] == [type(block) for block in document]
 

@@ -90,10 +90,10 @@ async def checked(header: str, publisher: Publisher | None = None) -> Claims:
 
 
 async def test_a_good_token_is_taken() -> None:
-    found = await checked(f"Bearer {token()}")
+    claims = await checked(f"Bearer {token()}")
 
-    assert found == Claims(SERVICE_URL, frozenset({"msteams", "webchat"}))
-    check_belongs(found, activity())
+    assert claims == Claims(SERVICE_URL, frozenset({"msteams", "webchat"}))
+    check_belongs(claims, activity())
 
 
 async def test_a_token_is_good_for_five_minutes_more_than_it_says() -> None:
@@ -226,7 +226,7 @@ async def test_a_request_without_a_token_is_refused(header: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "endorsed", "changes", "reason"),
+    ("service_url", "endorsed", "changes", "reason"),
     [
         ("https://evil.example/", ["msteams"], {}, "The token is for"),
         (SERVICE_URL, ["msteams"], {"serviceUrl": "https://evil.example/"}, "The token is for"),
@@ -237,10 +237,10 @@ async def test_a_request_without_a_token_is_refused(header: str) -> None:
     ],
 )
 def test_a_token_must_be_for_this_very_activity(
-    said: str, endorsed: list[str], changes: dict[str, str], reason: str
+    service_url: str, endorsed: list[str], changes: dict[str, str], reason: str
 ) -> None:
     with pytest.raises(Unauthorized, match=reason):
-        check_belongs(Claims(said, frozenset(endorsed)), activity(**changes))
+        check_belongs(Claims(service_url, frozenset(endorsed)), activity(**changes))
 
 
 async def test_a_key_that_may_sign_for_no_channel_endorses_none() -> None:
@@ -277,7 +277,7 @@ async def test_forged_key_ids_do_not_make_us_fetch_without_end() -> None:
     assert publisher.fetched == 2
 
 
-async def test_when_nobody_can_tell_the_platform_is_asked_to_come_again() -> None:
+async def test_when_keys_cannot_be_fetched_teams_is_asked_to_retry() -> None:
     publisher = Publisher(k1=KEY)
     publisher.broken = Unavailable("down")
 

@@ -29,30 +29,30 @@ def call(body: Body, kind: str = "post") -> Call:
 
 
 def test_the_words_stay_and_nothing_of_the_form() -> None:
-    said = in_words(call(CARD))
+    simpler = in_words(call(CARD))
 
-    assert said
-    assert said.slot == 2
-    assert "attachments" not in said.body
-    assert said.body["kept"] == "as it is"
-    assert all(word in str(said.body["text"]) for word in ("Deploy", "all", "Go"))
-    assert "<!channel>" not in str(said.body["text"])
+    assert simpler
+    assert simpler.slot == 2
+    assert "attachments" not in simpler.body
+    assert simpler.body["kept"] == "as it is"
+    assert all(word in str(simpler.body["text"]) for word in ("Deploy", "all", "Go"))
+    assert "<!channel>" not in str(simpler.body["text"])
 
 
 def test_an_edit_takes_the_form_away() -> None:
-    said = in_words(call(CARD, "edit"))
+    simpler = in_words(call(CARD, "edit"))
 
-    assert said
-    assert said.body.items() >= {}.items()
+    assert simpler
+    assert simpler.body.items() >= {}.items()
 
 
 def test_long_words_are_cut_where_the_platform_takes_no_more() -> None:
     text: JsonValue = "word " * TEXT_LIMIT
-    said = in_words(call({"text": text, "attachments": [{"text": "more"}]}))
+    simpler = in_words(call({"text": text, "attachments": [{"text": "more"}]}))
 
-    assert said
-    assert len(str(said.body["text"])) <= TEXT_LIMIT
-    assert str(said.body["text"]).endswith("…")
+    assert simpler
+    assert len(str(simpler.body["text"])) <= TEXT_LIMIT
+    assert str(simpler.body["text"]).endswith("…")
 
 
 def test_what_is_words_already_has_no_other_form() -> None:

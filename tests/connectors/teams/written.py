@@ -11,7 +11,7 @@ from connectors.teams.cards import write_card
 from tests.connectors.teams.teams_rules import faults
 
 Json = dict[str, Any]
-HEARD = Rendering(token=lambda at: f"token{at}")
+RENDERING = Rendering(token=lambda at: f"token{at}")
 FOREIGN = Rendering(origin="https://origin.example/1")
 CARD = "application/vnd.microsoft.card.adaptive"
 
@@ -20,11 +20,11 @@ def line(words: str) -> tuple[Inline, ...]:
     return (Text(words),)
 
 
-def said(words: str, **look: Any) -> Prose:
+def prose(words: str, **look: Any) -> Prose:
     return Prose((Paragraph(line(words)),), **look)
 
 
-def write(*nodes: Node, rendering: Rendering = HEARD, summary: str = "") -> Written:
+def write(*nodes: Node, rendering: Rendering = RENDERING, summary: str = "") -> Written:
     """The card with these nodes; what comes out is never anything that Teams would refuse."""
     written = write_card(Card(nodes, summary=summary), rendering)
     assert [fault for message in written.messages for fault in faults(dict(message.body))] == []
@@ -37,10 +37,14 @@ def bodies(written: Written) -> list[Json]:
 
 def cards(written: Written) -> list[Json]:
     """The cards of all messages, in order."""
-    return [one["content"] for body in bodies(written) for one in body.get("attachments", ())]
+    return [
+        attachment["content"]
+        for body in bodies(written)
+        for attachment in body.get("attachments", ())
+    ]
 
 
-def elements(*nodes: Node, rendering: Rendering = HEARD) -> list[Json]:
+def elements(*nodes: Node, rendering: Rendering = RENDERING) -> list[Json]:
     """What stands in the one card of the one message."""
     (card,) = cards(write(*nodes, rendering=rendering))
     return card["body"]

@@ -33,8 +33,8 @@ BUTTON_CARDS = frozenset({
 CONNECTOR_CARD = "application/vnd.microsoft.teams.card.o365connector"
 _PERSONAL_ONLY = frozenset({CONSENT, FILE_INFO, DOWNLOAD_INFO})
 _WITH_CONTENT = BUTTON_CARDS | {ADAPTIVE, CONNECTOR_CARD, CONSENT, FILE_INFO, DOWNLOAD_INFO}
-MOST_ATTACHMENTS = 10
-MOST_CARD_BYTES = 28 * 1024
+MAX_ATTACHMENTS = 10
+MAX_CARD_BYTES = 28 * 1024
 _VERSION = re.compile(r"\d{1,9}(\.\d{1,9}){0,3}\Z")
 _LISTS = ("body", "items", "columns", "rows", "cells", "actions", "images", "inlines", "facts")
 _UNTYPED = frozenset({"columns", "rows", "cells", "images", "inlines", "facts"})
@@ -47,20 +47,20 @@ def check_attachments(activity: Json, kind: Kind) -> None:
     layout = activity.get("attachmentLayout")
     if layout is not None and not isinstance(layout, str):
         raise refusals.bad_syntax("Could not parse the payload: invalid activity")
-    if len(attachments) > MOST_ATTACHMENTS:
-        raise refusals.bad_syntax(f"Activity has more than {MOST_ATTACHMENTS} attachments")
+    if len(attachments) > MAX_ATTACHMENTS:
+        raise refusals.bad_syntax(f"Activity has more than {MAX_ATTACHMENTS} attachments")
     for attachment in attachments:
         _check_attachment(attachment, kind)
 
 
-def with_counted_sizes(value: Any) -> Any:
+def without_data_uris(value: Any) -> Any:
     """The same JSON without the bytes of data URIs: they do not count to any size."""
     if isinstance(value, str):
         return "" if value.startswith("data:") else value
     if isinstance(value, list):
-        return [with_counted_sizes(item) for item in value]
+        return [without_data_uris(each) for each in value]
     if isinstance(value, dict):
-        return {key: with_counted_sizes(item) for key, item in value.items()}
+        return {key: without_data_uris(each) for key, each in value.items()}
     return value
 
 
@@ -88,7 +88,7 @@ def _check_attachment(attachment: Any, kind: Kind) -> None:
     content = attachment.get("content")
     if not isinstance(content, dict):
         raise refusals.bad_syntax("Attachment has no content")
-    if _size(content) > MOST_CARD_BYTES:
+    if _size(content) > MAX_CARD_BYTES:
         raise refusals.too_big()
     if content_type in _PERSONAL_ONLY:
         _check_file(attachment, content_type, content, kind)
@@ -100,7 +100,7 @@ def _check_attachment(attachment: Any, kind: Kind) -> None:
 
 def _size(content: Json) -> int:
     sent = orjson.dumps(content)
-    return len(orjson.dumps(with_counted_sizes(content))) if b'"data:' in sent else len(sent)
+    return len(orjson.dumps(without_data_uris(content))) if b'"data:' in sent else len(sent)
 
 
 def _check_picture(attachment: Json) -> None:
@@ -122,10 +122,8 @@ def _check_file(attachment: Json, content_type: str, content: Json, kind: Kind) 
 
 def _check_buttons(content: Json) -> None:
     for name in ("buttons", "images", "items"):
-        buttons = content.get(name) or []
-        if not isinstance(buttons, list) or not all(
-            isinstance(message, dict) for message in buttons
-        ):
+        entries = content.get(name) or []
+        if not isinstance(entries, list) or not all(isinstance(each, dict) for each in entries):
             raise refusals.bad_syntax("Could not parse the payload: invalid card")
     for button in content.get("buttons") or []:
         if not isinstance(button.get("type"), str):

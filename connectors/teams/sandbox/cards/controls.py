@@ -19,7 +19,7 @@ _ASIDE = frozenset({"fallback", "data", "refresh", "authentication", "requires",
 class Control:
     """Something to press: `words` is what is on it.
 
-    `around` are the Adaptive Cards that it lies in, the outermost first; `attachment` is the
+    `cards` are the Adaptive Cards that it lies in, the outermost first; `attachment` is the
     number of its attachment.
     """
 
@@ -27,7 +27,7 @@ class Control:
     action: Json
     words: str
     attachment: int = 0
-    enclosing: tuple[Json, ...] = ()
+    cards: tuple[Json, ...] = ()
 
     @property
     def id(self) -> str:
@@ -64,15 +64,15 @@ def find_control(controls: Iterable[Control], name: str) -> Control:
     for control in candidates:
         if control.words == name:
             return control
-    there = ", ".join(dict.fromkeys(c.id or c.words for c in candidates)) or "nothing"
-    raise NotFound(f"Nothing to press is called {name!r}; there is {there}")
+    names = ", ".join(dict.fromkeys(c.id or c.words for c in candidates)) or "nothing"
+    raise NotFound(f"Nothing to press is called {name!r}; there is {names}")
 
 
-def inputs_beside(control: Control) -> list[Json]:
+def submitted_inputs(control: Control) -> list[Json]:
     """The inputs that an action takes with it: those of its card and of the cards around it."""
     if control.action.get("associatedInputs", "auto") in ("none", "None"):
         return []
-    return [field for card in control.enclosing for field in inputs_of(card)]
+    return [each for card in control.cards for each in inputs_of(card)]
 
 
 def inputs_of(card: Json) -> Iterator[Json]:
@@ -94,13 +94,13 @@ def all_inputs(card: Json) -> Iterator[Json]:
 
 
 def _actions(
-    node: Json, words: str, enclosing: tuple[Json, ...], number: int
+    node: Json, words: str, cards: tuple[Json, ...], number: int
 ) -> Iterator[Control]:  # fmt: skip
     if str(node.get("type")).startswith("Action."):
         named = str(node.get("title") or node.get("tooltip") or words)
-        yield Control("adaptive", node, named, number, enclosing)
+        yield Control("adaptive", node, named, number, cards)
     for child in _children(node):
-        inside = (*enclosing, child) if child.get("type") == "AdaptiveCard" else enclosing
+        inside = (*cards, child) if child.get("type") == "AdaptiveCard" else cards
         own = _words(node) if child is node.get("selectAction") else ""
         yield from _actions(child, own, inside, number)
 

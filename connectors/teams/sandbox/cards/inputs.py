@@ -22,38 +22,38 @@ def find_input(inputs: Iterable[Json], name: str) -> Json:
     """By its id, else by the words beside it."""
     candidates = list(inputs)
     for key in ("id", "label", "title", "placeholder"):
-        for message in candidates:
-            if message.get(key) == name:
-                return message
-    there = ", ".join(message["id"] for message in candidates) or "none"
-    raise NotFound(f"No input is called {name!r}; there is {there}")
+        for field in candidates:
+            if field.get(key) == name:
+                return field
+    names = ", ".join(field["id"] for field in candidates) or "none"
+    raise NotFound(f"No input is called {name!r}; there is {names}")
 
 
-def beside(field: Json) -> str:
+def label_of(field: Json) -> str:
     """The words beside an input."""
     return str(field.get("label") or field.get("title") or field.get("placeholder") or field["id"])
 
 
-def written(field: Json, value: Any) -> str:
+def input_text(field: Json, value: Any) -> str:
     """What is typed or chosen, as the client writes it."""
     match field["type"]:
         case "Input.Toggle":
-            return _toggled(field, value)
+            return _toggle_text(field, value)
         case "Input.ChoiceSet":
-            return _chosen(field, value)
+            return _choice_text(field, value)
         case _:
             if isinstance(value, bool) or not isinstance(value, str | int | float):
                 raise InvalidData(f"{field['id']!r} takes a text or a number")
-            return _matching(field, str(value))
+            return _checked_text(field, str(value))
 
 
 def with_inputs(inputs: Iterable[Json], typed: Mapping[str, str]) -> dict[str, str]:
     """Input ids -> texts; inputs with nothing in them are not sent."""
-    values = {field["id"]: typed.get(field["id"], _initial(field)) for field in inputs}
-    return {name: text for name, text in values.items() if text}
+    texts = {field["id"]: typed.get(field["id"], _initial(field)) for field in inputs}
+    return {name: text for name, text in texts.items() if text}
 
 
-def complaints(inputs: Iterable[Json], sent: Mapping[str, str]) -> dict[str, str]:
+def input_errors(inputs: Iterable[Json], sent: Mapping[str, str]) -> dict[str, str]:
     """What the client says of inputs before it sends anything."""
     errors: dict[str, str] = {}
     for field in inputs:
@@ -73,7 +73,7 @@ def _initial(field: Json) -> str:
     return "" if value is None else str(value)
 
 
-def _toggled(field: Json, value: Any) -> str:
+def _toggle_text(field: Json, value: Any) -> str:
     on, off = str(field.get("valueOn") or "true"), str(field.get("valueOff") or "false")
     if isinstance(value, bool):
         return on if value else off
@@ -82,22 +82,24 @@ def _toggled(field: Json, value: Any) -> str:
     raise InvalidData(f"{field['id']!r} is on or off: true or false")
 
 
-def _chosen(field: Json, value: Any) -> str:
-    values = value if isinstance(value, list) else [value]
-    if len(values) > 1 and not field.get("isMultiSelect"):
+def _choice_text(field: Json, value: Any) -> str:
+    choices = value if isinstance(value, list) else [value]
+    if len(choices) > 1 and not field.get("isMultiSelect"):
         raise InvalidData(f"Only one can be chosen in {field['id']!r}")
     titles = {str(c.get("title")): str(c.get("value")) for c in field.get("choices") or []}
     searched = isinstance(field.get("choices.data"), dict)
     texts: list[str] = []
-    for item in map(str, values):
-        text = item if item in titles.values() or searched else titles.get(item)
+    for choice in map(str, choices):
+        text = choice if choice in titles.values() or searched else titles.get(choice)
         if text is None:
-            raise InvalidData(f"{field['id']!r} has no choice {item!r}; it has {', '.join(titles)}")
+            raise InvalidData(
+                f"{field['id']!r} has no choice {choice!r}; it has {', '.join(titles)}"
+            )
         texts.append(text)
     return ",".join(texts)
 
 
-def _matching(field: Json, text: str) -> str:
+def _checked_text(field: Json, text: str) -> str:
     kind = field["type"]
     if kind in ("Input.Number", "Input.Rating") and text and _number(text) is None:
         raise InvalidData(f"{field['id']!r} takes a number")
@@ -114,15 +116,15 @@ def _is_off(field: Json, text: str) -> bool:
 
 def _is_valid(field: Json, text: str) -> bool:
     kind = field["type"]
-    least, most = field.get("min"), field.get("max")
+    minimum, maximum = field.get("min"), field.get("max")
     if kind in ("Input.Number", "Input.Rating"):
         number = _number(text)
-        low, high = _number(least), _number(most)
+        low, high = _number(minimum), _number(maximum)
         return number is not None and not (
             (low is not None and number < low) or (high is not None and number > high)
         )
     if kind in ("Input.Date", "Input.Time"):
-        return not ((least and text < str(least)) or (most and text > str(most)))
+        return not ((minimum and text < str(minimum)) or (maximum and text > str(maximum)))
     longest = field.get("maxLength")
     return not (isinstance(longest, int) and 0 < longest < len(text))
 

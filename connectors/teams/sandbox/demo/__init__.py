@@ -32,9 +32,9 @@ def _read(message: Shown) -> tuple[str, str]:
     text = str(message.raw.get("text", ""))
     if message.raw.get("textFormat") != "markdown":
         return message.author, text
-    match = _BYLINE.fullmatch(text)
-    author, rest = match.groups() if match else (message.author, text)
-    with_breaks = rest.replace("<br>", "\n")
+    byline = _BYLINE.fullmatch(text)
+    author, body = byline.groups() if byline else (message.author, text)
+    with_breaks = body.replace("<br>", "\n")
     return unescape(author), unescape(without_marks(_TAG.sub("", with_breaks)))
 
 

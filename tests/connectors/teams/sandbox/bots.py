@@ -30,13 +30,13 @@ class EchoBot(ActivityHandler):
     """Answers what is said to it, and does what a word tells it to do."""
 
     def __init__(self) -> None:
-        self.heard: list[Activity] = []
+        self.received: list[Activity] = []
         self.references: list[ConversationReference] = []
         self.failed: list[Exception] = []
 
     async def on_message_activity(self, turn_context: TurnContext) -> None:
         activity = turn_context.activity
-        self.heard.append(activity)
+        self.received.append(activity)
         self.references.append(TurnContext.get_conversation_reference(activity))
         text = str(TurnContext.remove_recipient_mention(activity) or activity.text).strip()
         if text == "edit":

@@ -37,7 +37,7 @@ class Inbox:
     def invokes(self) -> list[dict[str, Any]]:
         return [activity for activity in self.activities if activity["type"] == "invoke"]
 
-    async def heard(self, count: int) -> None:
+    async def received(self, count: int) -> None:
         """Wait until so many activities have arrived."""
         async with asyncio.timeout(LONGEST_WAIT):
             while len(self.activities) < count:  # noqa: ASYNC110 - requests arrive by themselves
@@ -61,8 +61,8 @@ class Inbox:
 @contextlib.asynccontextmanager
 async def inbox(teams: RunningTeams, key: str = "bridge") -> AsyncGenerator[Inbox]:
     """An endpoint where this bot listens."""
-    found = Inbox()
-    async with listening(found.take) as url:
+    inbox = Inbox()
+    async with listening(inbox.take) as url:
         await teams.listen(key, url)
-        yield found
+        yield inbox
         await teams.listen(key, "")

@@ -20,7 +20,7 @@ class Answer:
     headers: dict[str, str]
 
 
-class Rest:
+class RestClient:
     """A bot's requests, with its token."""
 
     def __init__(self, session: aiohttp.ClientSession, service_url: str, token: str) -> None:
@@ -36,8 +36,8 @@ class Rest:
             method, url, data=data, json=json, headers=self.headers
         ) as response:
             text = await response.read()
-            found = await response.json(content_type=None) if text else None
-            return Answer(response.status, found, dict(response.headers))
+            json_body = await response.json(content_type=None) if text else None
+            return Answer(response.status, json_body, dict(response.headers))
 
     async def post(self, conversation: str, text: str, reply_to: str = "") -> Answer:
         path = activities(conversation) + (f"/{reply_to}" if reply_to else "")
@@ -49,8 +49,8 @@ def activities(conversation: str, activity: str = "") -> str:
     return f"{path}/{quote(activity, safe='')}" if activity else path
 
 
-def conversation(conversation: str, rest: str) -> str:
-    return f"/v3/conversations/{quote(conversation, safe='')}/{rest}"
+def conversation(conversation: str, path: str) -> str:
+    return f"/v3/conversations/{quote(conversation, safe='')}/{path}"
 
 
 async def bot_token(
@@ -68,8 +68,8 @@ async def bot_token(
 
 
 @contextlib.asynccontextmanager
-async def as_bot(teams: RunningTeams, key: str = "bridge") -> AsyncGenerator[Rest]:
+async def as_bot(teams: RunningTeams, key: str = "bridge") -> AsyncGenerator[RestClient]:
     async with aiohttp.ClientSession() as session:
         url = teams.teams.service_url(key)
         token = await bot_token(session, teams, key) if teams.bot(key).auth else ""
-        yield Rest(session, url, token)
+        yield RestClient(session, url, token)

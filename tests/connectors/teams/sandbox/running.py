@@ -126,9 +126,9 @@ class RunningTeams:
         return [m.text for m in await self.call(lambda: self.teams.messages(self.tenant, where))]
 
     def bot(self, key: str) -> Bot:
-        found = self.teams.tenant.bot(key)
-        assert found
-        return found
+        bot = self.teams.tenant.bot(key)
+        assert bot
+        return bot
 
     @contextlib.asynccontextmanager
     async def tls(self, certificate: Path, key: Path) -> AsyncGenerator[str]:

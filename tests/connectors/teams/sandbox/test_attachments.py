@@ -62,14 +62,14 @@ async def test_what_teams_takes_stands_as_it_was_sent(
         for layout in ("list", "carousel"):
             sent = message(attachment, attachmentLayout=layout)
             taken = await rest("POST", activities(untouched.channel), sent)
-            shown = untouched.teams.messages(untouched.tenant, untouched.channel)[-1]
+            posted = untouched.teams.messages(untouched.tenant, untouched.channel)[-1]
 
-            assert (taken.status, shown.id) == (201, taken.body["id"])
-            assert shown.raw == {**sent, "id": shown.id}
+            assert (taken.status, posted.id) == (201, taken.body["id"])
+            assert posted.raw == {**sent, "id": posted.id}
 
 
 @pytest.mark.parametrize(
-    ("attachment", "said"),
+    ("attachment", "reason"),
     [
         ("no object", "Could not parse the payload: invalid activity"),
         ({}, "Unknown attachment type"),
@@ -108,14 +108,14 @@ async def test_what_teams_takes_stands_as_it_was_sent(
     ],
 )  # fmt: skip
 async def test_malformed_attachments_are_bad_syntax(
-    untouched: RunningTeams, attachment: Any, said: str
+    untouched: RunningTeams, attachment: Any, reason: str
 ) -> None:
     stood = len(await untouched.texts())
     async with as_bot(untouched) as rest:
         refused = await rest("POST", activities(untouched.channel), message(attachment))
 
     assert refused.status == 400
-    assert refused.body == {"error": {"code": "BadSyntax", "message": said}}
+    assert refused.body == {"error": {"code": "BadSyntax", "message": reason}}
     assert len(await untouched.texts()) == stood
 
 
@@ -155,7 +155,7 @@ async def test_files_are_offered_in_personal_chats_only(teams: RunningTeams) -> 
     group = teams.teams.world().apps[0]["group_chat"]
 
     async with as_bot(teams) as rest:
-        here = await rest("POST", activities(chat), message(consent()))
+        in_chat = await rest("POST", activities(chat), message(consent()))
         elsewhere = [
             await rest("POST", activities(where), message(consent()))
             for where in (group, teams.channel)
@@ -163,7 +163,7 @@ async def test_files_are_offered_in_personal_chats_only(teams: RunningTeams) -> 
         nameless = await rest("POST", activities(chat), message(consent("")))
         sizeless = await rest("POST", activities(chat), message(consent(size="5")))
 
-    assert here.status == 201
+    assert in_chat.status == 201
     assert {(a.status, a.body["error"]["code"]) for a in elsewhere} == {(400, "BadArgument")}
     assert [nameless.body["error"]["code"], sizeless.body["error"]["code"]] == ["BadSyntax"] * 2
 
@@ -190,7 +190,7 @@ async def test_cards_are_checked_wherever_they_are_sent(teams: RunningTeams) -> 
         (400, "Unknown attachment type")
     }
     assert edited.status == 200
-    shown = teams.teams.messages(teams.tenant, teams.channel)[0]
-    assert (shown.text, shown.edited, shown.raw["attachments"][0]["contentType"]) == (
+    posted = teams.teams.messages(teams.tenant, teams.channel)[0]
+    assert (posted.text, posted.edited, posted.raw["attachments"][0]["contentType"]) == (
         "", True, ADAPTIVE,
     )  # fmt: skip

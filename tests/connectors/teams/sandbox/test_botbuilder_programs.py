@@ -51,13 +51,13 @@ async def test_an_echo_bot_without_authentication_answers_in_the_reply_chain(
 
     async with listening(message_route(PlainAdapter(no_authentication()), bot)) as url:
         await teams.listen("plain-noauth", url)
-        said = await teams.say("@Noauth Bot hello")
+        question = await teams.say("@Noauth Bot hello")
         await teams.settled()
 
-    shown = await teams.call(lambda: teams.teams.messages(teams.tenant, teams.channel))
-    assert [(m.author, m.text, m.thread, m.bot) for m in shown] == [
+    messages = await teams.call(lambda: teams.teams.messages(teams.tenant, teams.channel))
+    assert [(m.author, m.text, m.thread, m.bot) for m in messages] == [
         ("Ada Lindqvist", "@Noauth Bot hello", None, False),
-        ("Noauth Bot", "Echo: hello", said.id, True),
+        ("Noauth Bot", "Echo: hello", question.id, True),
     ]
 
 
@@ -80,7 +80,7 @@ async def test_the_old_adapter_works_as_well(teams: RunningTeams) -> None:
     assert await teams.texts() == ["@Noauth Bot hi", "Echo: hi"]
 
 
-async def test_a_bot_edits_and_deletes_what_it_said(teams: RunningTeams) -> None:
+async def test_a_bot_edits_and_deletes_its_own_message(teams: RunningTeams) -> None:
     bot = EchoBot()
 
     async with listening(message_route(PlainAdapter(no_authentication()), bot)) as url:
@@ -115,15 +115,15 @@ async def test_a_stored_reference_posts_later_into_the_same_chain(teams: Running
 
     async with listening(message_route(adapter, bot)) as url:
         await teams.listen("plain-noauth", url)
-        said = await teams.say("@Noauth Bot hello")
+        question = await teams.say("@Noauth Bot hello")
         await teams.settled()
     stored = bot.references[0].serialize()
     await adapter.continue_conversation(
         ConversationReference().deserialize(stored), remind, bot_app_id=""
     )
 
-    shown = await teams.call(lambda: teams.teams.messages(teams.tenant, teams.channel))
-    assert (shown[-1].text, shown[-1].thread) == ("a reminder", said.id)
+    messages = await teams.call(lambda: teams.teams.messages(teams.tenant, teams.channel))
+    assert (messages[-1].text, messages[-1].thread) == ("a reminder", question.id)
 
 
 async def test_a_bot_starts_a_chain_of_its_own_and_answers_in_it(teams: RunningTeams) -> None:
@@ -141,23 +141,23 @@ async def test_a_bot_starts_a_chain_of_its_own_and_answers_in_it(teams: RunningT
         await teams.say("@Noauth Bot hello")
         await teams.settled()
     await adapter.continue_conversation(bot.references[0], start, bot_app_id="any")
-    shown = (await teams.call(lambda: teams.teams.messages(teams.tenant, other)))[0]
+    root = (await teams.call(lambda: teams.teams.messages(teams.tenant, other)))[0]
     reference = bot.references[0]
     assert reference.conversation
-    reference.conversation.id = f"{other};messageid={shown.id}"
+    reference.conversation.id = f"{other};messageid={root.id}"
     await adapter.continue_conversation(
         reference, lambda turn: turn.send_activity("and more"), bot_app_id=""
     )
 
-    found = await teams.call(lambda: teams.teams.messages(teams.tenant, other))
-    assert [(m.text, m.thread) for m in found] == [("new chain", None), ("and more", shown.id)]
+    messages = await teams.call(lambda: teams.teams.messages(teams.tenant, other))
+    assert [(m.text, m.thread) for m in messages] == [("new chain", None), ("and more", root.id)]
 
 
 async def test_a_bot_opens_a_chat_with_one_person(teams: RunningTeams) -> None:
     bot = teams.bot("plain-noauth")
     person = next(iter(teams.teams.tenant.people))
     chat = teams.teams.personal_chat("plain-noauth", person)
-    wanted = ConversationParameters(
+    parameters = ConversationParameters(
         is_group=False,
         bot=ChannelAccount(id=bot.id),
         members=[ChannelAccount(id=person)],
@@ -167,7 +167,7 @@ async def test_a_bot_opens_a_chat_with_one_person(teams: RunningTeams) -> None:
     await PlainAdapter(no_authentication()).create_conversation(
         "",
         lambda turn: turn.send_activity("hello you"),
-        wanted,
+        parameters,
         "msteams",
         teams.teams.service_url("plain-noauth"),
     )
@@ -274,7 +274,7 @@ async def test_a_forged_token_and_one_for_another_bot_are_refused_by_the_bot(
     with pytest.raises(PermissionError):
         await auth.authenticate_request(Activity().deserialize(activity), f"Bearer {others}")
 
-    assert bot.heard == []
+    assert bot.received == []
 
 
 def openid_url(teams: RunningTeams) -> str:

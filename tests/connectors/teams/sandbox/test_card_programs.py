@@ -112,8 +112,10 @@ class OfficeBot(TeamsActivityHandler):
     async def on_teams_task_module_submit(
         self, turn_context: TurnContext, task_module_request: TaskModuleRequest
     ) -> TaskModuleResponse:
-        said: Any = task_module_request.data
-        return TaskModuleResponse(task=TaskModuleMessageResponse(value=f"Hello {said['name']}"))
+        submitted: Any = task_module_request.data
+        return TaskModuleResponse(
+            task=TaskModuleMessageResponse(value=f"Hello {submitted['name']}")
+        )
 
     async def on_teams_file_consent_accept(  # pyright: ignore[reportIncompatibleMethodOverride]  # botbuilder's own is of type Never
         self, turn_context: TurnContext, file_consent_card_response: FileConsentCardResponse
@@ -184,11 +186,11 @@ async def office(teams: RunningTeams) -> AsyncGenerator[tuple[OfficeBot, LocalUs
 
 async def posted(teams: RunningTeams, hand: LocalUser, word: str) -> str:
     """Say a word in the chat; the id of what the bot answers."""
-    shown = await teams.do(hand.say(word))
+    question = await teams.do(hand.say(word))
     await teams.settled()
-    found = teams.teams.messages(teams.tenant, shown.channel)[-1]
-    assert found.bot, found
-    return found.id
+    answer = teams.teams.messages(teams.tenant, question.channel)[-1]
+    assert answer.bot, answer
+    return answer.id
 
 
 async def test_a_press_reaches_the_program_which_changes_the_card(teams: RunningTeams) -> None:
@@ -197,16 +199,16 @@ async def test_a_press_reaches_the_program_which_changes_the_card(teams: Running
         outcome = await teams.do(hand.press(own_id, "Go", {"name": "Zoë"}))
         hero_id = await posted(teams, hand, "hero")
         await teams.do(hand.press(hero_id, "Tell"))
-        shown = teams.teams.messages(teams.tenant, chat_of(teams))
+        messages = teams.teams.messages(teams.tenant, chat_of(teams))
 
     assert outcome.answered
     assert bot.pressed == [(None, {"a": 1, "name": "Zoë"}), ("told", {"b": 2})]
-    changed = next(m for m in shown if m.id == own_id)
+    changed = next(m for m in messages if m.id == own_id)
     assert changed.raw["attachments"][0]["content"]["body"] == [words("done")]
     assert bot.failed == []
 
 
-async def test_execute_answers_with_a_card_for_one(teams: RunningTeams) -> None:
+async def test_execute_answers_with_a_card_for_the_person_who_pressed(teams: RunningTeams) -> None:
     async with office(teams) as (bot, hand):
         own_id = await posted(teams, hand, "card")
         await teams.do(hand.press(own_id, "Run", {"name": "Zoë"}))

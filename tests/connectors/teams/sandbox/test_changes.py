@@ -41,21 +41,21 @@ async def test_a_program_hears_people_edit_and_delete(teams: RunningTeams) -> No
 
     async with listening(message_route(PlainAdapter(no_authentication()), bot)) as url:
         await teams.listen("plain-noauth", url)
-        said = await teams.say("@Noauth Bot one")
-        await teams.do(teams.hand().edit(said.id, "@Noauth Bot two"))
-        await teams.do(teams.hand().delete(said.id))
+        posted = await teams.say("@Noauth Bot one")
+        await teams.do(teams.hand().edit(posted.id, "@Noauth Bot two"))
+        await teams.do(teams.hand().delete(posted.id))
         await teams.settled()
 
     assert bot.failed == []
     assert bot.written == [
-        ("edited", said.id, "<at>Noauth Bot</at> two"), ("deleted", said.id, None),
+        ("edited", posted.id, "<at>Noauth Bot</at> two"), ("deleted", posted.id, None),
     ]  # fmt: skip
 
 
 async def test_an_edit_arrives_as_the_whole_message_that_it_is_now(teams: RunningTeams) -> None:
     async with inbox(teams) as bot:
-        said = await teams.say("@Bridge one")
-        shown = await teams.do(teams.hand().edit(said.id, "two"))
+        original = await teams.say("@Bridge one")
+        changed = await teams.do(teams.hand().edit(original.id, "two"))
         await teams.settled()
 
     posted, edited = bot.activities
@@ -72,7 +72,7 @@ async def test_an_edit_arrives_as_the_whole_message_that_it_is_now(teams: Runnin
         "entities": posted["entities"][1:],
         "channelData": posted["channelData"] | {"eventType": "editMessage"},
     }
-    assert (shown.id, shown.text, shown.edited) == (said.id, "two", True)
+    assert (changed.id, changed.text, changed.edited) == (original.id, "two", True)
     assert await teams.texts() == ["two"]
 
 
@@ -103,9 +103,9 @@ async def test_chats_tell_of_changes_without_a_team(teams: RunningTeams) -> None
     personal = teams.teams.personal_chat("bridge", person)
 
     async with inbox(teams) as bot:
-        said = await teams.say("one", channel=personal)
-        await teams.do(teams.hand(channel=personal).edit(said.id, "two"))
-        await teams.do(teams.hand(channel=personal).delete(said.id))
+        posted = await teams.say("one", channel=personal)
+        await teams.do(teams.hand(channel=personal).edit(posted.id, "two"))
+        await teams.do(teams.hand(channel=personal).delete(posted.id))
         await teams.settled()
 
     assert [activity["channelData"] for activity in bot.activities[1:]] == [
@@ -120,9 +120,9 @@ async def test_a_bot_without_consent_hears_changes_of_what_mentions_it(
 ) -> None:
     async with inbox(teams, "plain") as plain, inbox(teams) as bridge:
         for text, better in (("to all", "to all of you"), ("@Plain Bot hi", "@Plain Bot hello")):
-            said = await teams.say(text)
-            await teams.do(teams.hand().edit(said.id, better))
-            await teams.do(teams.hand().delete(said.id))
+            posted = await teams.say(text)
+            await teams.do(teams.hand().edit(posted.id, better))
+            await teams.do(teams.hand().delete(posted.id))
         await teams.settled()
 
     kinds = ["message", "messageUpdate", "messageDelete"]
@@ -131,11 +131,11 @@ async def test_a_bot_without_consent_hears_changes_of_what_mentions_it(
     assert plain.activities[1]["text"] == "<at>Plain Bot</at> hello"
 
 
-async def test_moments_of_changes_come_after_all_that_was_said(teams: RunningTeams) -> None:
+async def test_changes_are_dated_after_all_posted_messages(teams: RunningTeams) -> None:
     async with inbox(teams) as bot:
-        said = [await teams.say(str(number)) for number in range(20)]
-        await teams.do(teams.hand().edit(said[0].id, "zero"))
-        await teams.do(teams.hand().edit(said[0].id, "nought"))
+        messages = [await teams.say(str(number)) for number in range(20)]
+        await teams.do(teams.hand().edit(messages[0].id, "zero"))
+        await teams.do(teams.hand().edit(messages[0].id, "nought"))
         await teams.settled()
 
     moments = [activity["timestamp"] for activity in bot.activities]
@@ -152,7 +152,7 @@ async def test_files_stay_when_the_words_beside_them_go(teams: RunningTeams) -> 
     assert "<attachment id=" in bot.activities[1]["attachments"][0]["content"]
 
 
-async def test_people_change_only_what_they_said_themselves(teams: RunningTeams) -> None:
+async def test_people_change_only_their_own_messages(teams: RunningTeams) -> None:
     hers = await teams.say("mine")
     async with as_bot(teams) as rest:
         bots: str = (await rest.post(teams.channel, "a bot's")).body["id"]
@@ -177,12 +177,12 @@ async def test_people_edit_and_delete_over_http_too(teams: RunningTeams) -> None
     base = f"{teams.base_url}/_control/teams"
     person = next(iter(teams.teams.tenant.people))
     where = {"workspace": teams.tenant, "channel": teams.channel, "person": person}
-    one, two = await teams.say("one"), await teams.say("two")
+    first, second = await teams.say("one"), await teams.say("two")
 
     async with aiohttp.ClientSession() as http:
-        edit = where | {"message": one.id, "text": "one, mended"}
+        edit = where | {"message": first.id, "text": "one, mended"}
         edited = await http.post(f"{base}/edits", json=edit)
-        deleted = await http.post(f"{base}/deletions", json=where | {"message": two.id})
+        deleted = await http.post(f"{base}/deletions", json=where | {"message": second.id})
 
     assert (edited.status, deleted.status) == (200, 204)
     assert await teams.texts() == ["one, mended"]

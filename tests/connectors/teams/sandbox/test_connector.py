@@ -11,7 +11,13 @@ import pytest
 from bridge.sandbox.faults import Fault
 from connectors.teams.sandbox.seed import seed
 from connectors.teams.sandbox.tokens import TOKEN_SECONDS, Keys, Login
-from tests.connectors.teams.sandbox.rest import Rest, activities, as_bot, bot_token, conversation
+from tests.connectors.teams.sandbox.rest import (
+    RestClient,
+    activities,
+    as_bot,
+    bot_token,
+    conversation,
+)
 from tests.connectors.teams.sandbox.running import Host, RunningTeams
 
 HELLO = {"type": "message", "text": "hello"}
@@ -35,8 +41,8 @@ async def test_a_post_to_a_channel_begins_a_chain_and_others_go_into_it(
         made_up = await rest.post(chain, "made-up reply", reply_to="3f1c-not-a-message")
         alone = await rest.post(teams.channel, "alone", reply_to="3f1c-not-a-message")
 
-    shown = await teams.call(lambda: teams.teams.messages(teams.tenant, teams.channel))
-    assert [(m.text, m.thread) for m in shown] == [
+    messages = await teams.call(lambda: teams.teams.messages(teams.tenant, teams.channel))
+    assert [(m.text, m.thread) for m in messages] == [
         ("root", None),
         ("by chain", root),
         ("by reply", root),
@@ -44,7 +50,7 @@ async def test_a_post_to_a_channel_begins_a_chain_and_others_go_into_it(
         ("alone", None),
     ]
     assert [by_reply.status, made_up.status, alone.status] == [201] * 3
-    ids = [int(m.id) for m in shown]
+    ids = [int(m.id) for m in messages]
     assert ids == sorted(set(ids))
 
 
@@ -55,21 +61,21 @@ async def test_chats_have_no_chains(teams: RunningTeams) -> None:
         first = (await rest.post(chat, "first")).body["id"]
         await rest.post(chat, "second", reply_to=first)
 
-    shown = await teams.call(lambda: teams.teams.messages(teams.tenant, chat))
-    assert [(m.text, m.thread) for m in shown] == [("first", None), ("second", None)]
+    messages = await teams.call(lambda: teams.teams.messages(teams.tenant, chat))
+    assert [(m.text, m.thread) for m in messages] == [("first", None), ("second", None)]
 
 
 async def test_a_message_is_edited_and_deleted_by_its_author(teams: RunningTeams) -> None:
     async with as_bot(teams) as rest:
         own = (await rest.post(teams.channel, "first")).body["id"]
         edited = await rest("PUT", activities(teams.channel, own), HELLO | {"text": "second"})
-        shown = await teams.call(lambda: teams.teams.messages(teams.tenant, teams.channel))
+        messages = await teams.call(lambda: teams.teams.messages(teams.tenant, teams.channel))
         deleted = await rest("DELETE", activities(teams.channel, own))
         again = await rest("DELETE", activities(teams.channel, own))
         reply = await rest.post(f"{teams.channel};messageid={own}", "too late")
 
     assert (edited.status, edited.body) == (200, {"id": own})
-    assert [(m.text, m.edited) for m in shown] == [("second", True)]
+    assert [(m.text, m.edited) for m in messages] == [("second", True)]
     assert (deleted.status, deleted.body) == (200, None)
     gone = error("ActivityNotFoundInConversation", "Message does not exist in the thread.")
     assert [(a.status, a.body) for a in (again, reply)] == [(404, gone)] * 2
@@ -81,14 +87,14 @@ async def test_a_bot_reacts_where_the_service_lets_it(teams: RunningTeams) -> No
         own = (await rest.post(teams.channel, "first")).body["id"]
         path = activities(teams.channel, own) + "/reactions/"
         answers = [await rest("PUT", path + kind) for kind in ("like", "like", "no such type!")]
-        shown = await teams.call(lambda: teams.teams.messages(teams.tenant, teams.channel)[0])
+        target = await teams.call(lambda: teams.teams.messages(teams.tenant, teams.channel)[0])
         answers.append(await rest("DELETE", path + "like"))
         answers.append(await rest("PUT", activities(teams.channel, "1") + "/reactions/like"))
         teams.teams.tenant.bots_react = False
         answers.append(await rest("PUT", path + "like"))
         after = await teams.call(lambda: teams.teams.messages(teams.tenant, teams.channel)[0])
 
-    assert list(shown.reactions) == ["👍"]
+    assert list(target.reactions) == ["👍"]
     assert after.reactions == {}
     assert [answer.status for answer in answers] == [200, 200, 400, 200, 404, 405]
 
@@ -102,7 +108,7 @@ async def test_typing_is_taken_and_not_kept(teams: RunningTeams) -> None:
 
 
 async def test_a_channel_thread_is_created_with_its_first_message(teams: RunningTeams) -> None:
-    wanted = {
+    parameters = {
         "isGroup": True,
         "channelData": {"channel": {"id": teams.channel}},
         "activity": HELLO,
@@ -110,7 +116,7 @@ async def test_a_channel_thread_is_created_with_its_first_message(teams: Running
     }
 
     async with as_bot(teams) as rest:
-        created = await rest("POST", "/v3/conversations", wanted)
+        created = await rest("POST", "/v3/conversations", parameters)
 
     own = created.body["activityId"]
     assert created.status == 201
@@ -120,11 +126,11 @@ async def test_a_channel_thread_is_created_with_its_first_message(teams: Running
 
 async def test_a_chat_with_a_person_is_always_the_same(teams: RunningTeams) -> None:
     person = next(iter(teams.teams.tenant.people))
-    wanted = {"isGroup": False, "members": [{"id": person}], "tenantId": teams.tenant}
+    parameters = {"isGroup": False, "members": [{"id": person}], "tenantId": teams.tenant}
 
     async with as_bot(teams) as rest:
-        first = await rest("POST", "/v3/conversations", wanted)
-        second = await rest("POST", "/v3/conversations", wanted | {"activity": HELLO})
+        first = await rest("POST", "/v3/conversations", parameters)
+        second = await rest("POST", "/v3/conversations", parameters | {"activity": HELLO})
 
     chat = teams.teams.personal_chat("bridge", person)
     assert chat.startswith("a:1")
@@ -133,7 +139,7 @@ async def test_a_chat_with_a_person_is_always_the_same(teams: RunningTeams) -> N
 
 
 @pytest.mark.parametrize(
-    ("wanted", "status", "body"),
+    ("parameters", "status", "body"),
     [
         ({"isGroup": True, "channelData": {"channel": {"id": "CHANNEL"}}}, 400, BAD_PARAMETERS),
         ({"isGroup": True, "members": [{"id": "PERSON"}], "tenantId": "T"}, 400, BAD_PARAMETERS),
@@ -161,7 +167,7 @@ async def test_a_chat_with_a_person_is_always_the_same(teams: RunningTeams) -> N
     ],
 )
 async def test_conversations_that_teams_refuses_to_create(
-    untouched: RunningTeams, wanted: dict[str, Any], status: int, body: str
+    untouched: RunningTeams, parameters: dict[str, Any], status: int, body: str
 ) -> None:
     people = list(untouched.teams.tenant.people)
     names = {
@@ -173,7 +179,7 @@ async def test_conversations_that_teams_refuses_to_create(
     }
 
     async with as_bot(untouched) as rest:
-        refused = await rest("POST", "/v3/conversations", filled(wanted, names))
+        refused = await rest("POST", "/v3/conversations", filled(parameters, names))
 
     assert (refused.status, refused.body["error"]["message"]) == (status, body)
 
@@ -256,7 +262,7 @@ async def test_conversations_that_a_bot_cannot_post_to(
     assert (refused.status, refused.body) == (status, refusal)
 
 
-async def test_what_others_said_can_not_be_changed(teams: RunningTeams) -> None:
+async def test_a_bot_cannot_change_messages_of_others(teams: RunningTeams) -> None:
     person = await teams.say("mine")
     async with as_bot(teams, "plain") as plain:
         other = (await plain.post(teams.channel, "of another bot")).body["id"]
@@ -304,14 +310,14 @@ async def test_a_blocked_bot_may_not_write(teams: RunningTeams) -> None:
     assert (refused.status, refused.body["error"]["code"]) == (403, "MessageWritesBlocked")
 
 
-async def test_members_and_teams_are_told(teams: RunningTeams) -> None:
+async def test_a_bot_can_read_members_and_teams(teams: RunningTeams) -> None:
     team = next(iter(teams.teams.tenant.teams.values()))
     ada = team.people[0]
 
     async with as_bot(teams) as rest:
         everyone = await rest("GET", conversation(teams.channel, "members"))
         paged = await rest("GET", conversation(f"{teams.channel};messageid=1", "pagedmembers"))
-        one = await rest("GET", conversation(teams.channel, f"members/{ada.aad_id}"))
+        by_directory_id = await rest("GET", conversation(teams.channel, f"members/{ada.aad_id}"))
         nobody = await rest("GET", conversation(teams.channel, "members/29:nobody"))
         bad_page = await rest("GET", conversation(teams.channel, "pagedmembers?pageSize=x"))
         details = await rest("GET", f"/v3/teams/{team.id}")
@@ -321,7 +327,7 @@ async def test_members_and_teams_are_told(teams: RunningTeams) -> None:
 
     assert [person["name"] for person in everyone.body] == [p.name for p in team.people]
     assert paged.body == {"members": everyone.body}
-    assert one.body == {
+    assert by_directory_id.body == {
         "id": ada.id,
         "name": "Ada Lindqvist",
         "aadObjectId": ada.aad_id,
@@ -380,9 +386,11 @@ async def test_requests_without_a_good_token_are_refused(untouched: RunningTeams
         url = untouched.teams.service_url("bridge")
 
         tokens = ("", "forged", good[:-2], good + "x", graph)
-        answers = [await Rest(session, url, t).post(untouched.channel, "hello") for t in tokens]
+        answers = [
+            await RestClient(session, url, t).post(untouched.channel, "hello") for t in tokens
+        ]
         noauth = f"{untouched.base_url}/teams/noauth/{untouched.bot('bridge').app_id}/"
-        answers.append(await Rest(session, noauth, "").post(untouched.channel, "hello"))
+        answers.append(await RestClient(session, noauth, "").post(untouched.channel, "hello"))
 
     assert [(a.status, a.body) for a in answers] == [(401, denied)] * 6
     assert await untouched.texts() == []
@@ -526,8 +534,8 @@ def filled(value: Any, names: dict[str, str]) -> Any:
 
 
 def citing(**changes: Any) -> dict[str, Any]:
-    shown = {"@type": "DigitalDocument", "name": "Page", "abstract": "Nobody may.", **changes}
-    claim = {"@type": "Claim", "position": 1, "appearance": shown}
+    appearance = {"@type": "DigitalDocument", "name": "Page", "abstract": "Nobody may.", **changes}
+    claim = {"@type": "Claim", "position": 1, "appearance": appearance}
     entity = {"type": "https://schema.org/Message", "@type": "Message", "citation": [claim]}
     return {**HELLO, "text": "It is forbidden [1]", "entities": [entity]}
 

@@ -98,7 +98,7 @@ async def test_what_the_connector_says_of_pictures(teams: RunningTeams) -> None:
     assert "text" not in bot.activities[0]
 
     async with as_bot(teams) as rest, as_bot(teams, "plain") as outsider:
-        told = await rest("GET", f"/v3/attachments/{own_id}")
+        details = await rest("GET", f"/v3/attachments/{own_id}")
         missing = await rest("GET", "/v3/attachments/0-none")
         no_view = await rest("GET", f"/v3/attachments/{own_id}/views/huge")
         outside = await outsider("GET", f"/v3/attachments/{own_id}")
@@ -106,7 +106,7 @@ async def test_what_the_connector_says_of_pictures(teams: RunningTeams) -> None:
         broken = await rest("GET", f"/v3/attachments/{own_id}")
 
     views = [{"viewId": name, "size": len(PNG)} for name in ("original", "thumbnail")]
-    assert told.body == {"name": "cat.png", "type": "image/png", "views": views}
+    assert details.body == {"name": "cat.png", "type": "image/png", "views": views}
     assert [missing.status, no_view.status, outside.status, broken.status] == [404, 404, 403, 503]
     assert outside.body["error"]["code"] == "BotNotInConversationRoster"
 
@@ -149,11 +149,11 @@ async def test_files_of_channels_and_groups_are_marks_in_the_html(teams: Running
 
 
 async def test_people_see_what_they_share(teams: RunningTeams) -> None:
-    shown = await shared(
+    posted = await shared(
         teams, FileUpload(name="a.txt", data=b"notes"), FileUpload(name="b.png", data=PNG, alt="me")
     )
 
-    attachments = shown.raw["attachments"]
+    attachments = posted.raw["attachments"]
     assert [(a["name"], a["contentType"], a.get("alt")) for a in attachments] == [
         ("a.txt", "text/plain", None), ("b.png", "image/png", "me"),
     ]  # fmt: skip
@@ -174,14 +174,14 @@ async def test_a_bot_brings_a_file_when_the_person_allows_it(teams: RunningTeams
             "content": {"uniqueId": place["uniqueId"], "fileType": place["fileType"]},
         }  # fmt: skip
         async with as_bot(teams) as rest:
-            told = await rest("POST", activities(chat_of(teams)), message(done))
+            notice = await rest("POST", activities(chat_of(teams)), message(done))
 
     assert bot.invokes[0]["name"] == "fileConsent/invoke"
     assert {name: value[name] for name in ("type", "action", "context")} == {
         "type": "fileUpload", "action": "accept", "context": {"n": 1},
     }  # fmt: skip
     assert (place["name"], place["fileType"]) == ("notes.txt", "txt")
-    assert (put[0], again[0], told.status) == (201, 404, 201)
+    assert (put[0], again[0], notice.status) == (201, 404, 201)
     assert teams.teams.drive.read(place["uniqueId"]) == b"notes"
 
 
@@ -243,13 +243,13 @@ async def test_pieces_that_do_not_fit_are_refused(
         url = (await accepted(teams, bot))["uploadUrl"]
     headers = {"Content_Range": where} if where else {}
 
-    found, body = await fetched(url, "PUT", data, **headers)
+    answer_status, body = await fetched(url, "PUT", data, **headers)
 
-    assert (found, f'"code":"{code}"' in body.decode()) == (status, True)
+    assert (answer_status, f'"code":"{code}"' in body.decode()) == (status, True)
     assert len(teams.context.files) == 0
 
 
-async def test_upload_sessions_are_asked_cancelled_and_end(
+async def test_upload_sessions_report_progress_can_be_cancelled_and_expire(
     teams: RunningTeams, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with inbox(teams) as bot:
@@ -257,7 +257,7 @@ async def test_upload_sessions_are_asked_cancelled_and_end(
         other = (await accepted(teams, bot))["uploadUrl"]
         third = (await accepted(teams, bot))["uploadUrl"]
     await fetched(url, "PUT", b"no", Content_Range="bytes 0-1/5")
-    asked = await fetched(url)
+    progress = await fetched(url)
     await teams.fault(Fault(kind="status", where="teams:file.upload:*", status=503))
     broken = await fetched(url)
     await teams.fault(Fault(kind="lose_answer", where="teams:file.upload:*"))
@@ -266,7 +266,7 @@ async def test_upload_sessions_are_asked_cancelled_and_end(
     cancelled = await fetched(url, "DELETE")
     gone = await fetched(url)
 
-    assert b'"nextExpectedRanges":["2-"]' in asked[1]
+    assert b'"nextExpectedRanges":["2-"]' in progress[1]
     assert [broken[0], cancelled[0], gone[0]] == [503, 204, 404]
     assert len(teams.context.files) == 1  # the one whose answer was lost
     now = drive_module.time.time()

@@ -23,10 +23,10 @@ PATIENT = Delivering(answer_within=10 * HOUR, retries=1, retry_after=0.02)
 
 async def test_a_message_arrives_as_teams_shapes_it(teams: RunningTeams) -> None:
     async with inbox(teams) as bot:
-        said = await teams.say("@Bridge hi <3")
+        posted = await teams.say("@Bridge hi <3")
         await teams.settled()
 
-    person = teams.teams.tenant.people[said.author_id]
+    person = teams.teams.tenant.people[posted.author_id]
     team = next(iter(teams.teams.tenant.teams.values()))
     bridge = teams.bot("bridge")
     tag = {
@@ -41,9 +41,9 @@ async def test_a_message_arrives_as_teams_shapes_it(teams: RunningTeams) -> None
     assert bot.activities == [
         {
             "type": "message",
-            "id": said.id,
-            "timestamp": said.time,
-            "localTimestamp": said.time.replace("Z", "+00:00"),
+            "id": posted.id,
+            "timestamp": posted.time,
+            "localTimestamp": posted.time.replace("Z", "+00:00"),
             "localTimezone": "Etc/UTC",
             "locale": "en-US",
             "serviceUrl": f"{teams.base_url}/teams/svc/",
@@ -54,7 +54,7 @@ async def test_a_message_arrives_as_teams_shapes_it(teams: RunningTeams) -> None
                 "isGroup": True,
                 "conversationType": "channel",
                 "tenantId": teams.tenant,
-                "id": f"{teams.channel};messageid={said.id}",
+                "id": f"{teams.channel};messageid={posted.id}",
             },
             "text": "<at>Bridge</at> hi <3",
             "textFormat": "plain",
@@ -146,7 +146,7 @@ async def test_a_slow_conversation_holds_no_other(teams: RunningTeams) -> None:
         for n in range(5):
             await teams.say(f"slow {n}")
         await teams.say("other", channel=other)
-        await bot.heard(2)
+        await bot.received(2)
         bot.hold.set()
         await teams.settled()
 
@@ -172,24 +172,26 @@ async def test_an_event_is_tried_at_most_twice(
 
     async with inbox(teams) as bot:
         bot.answers = list(answers)
-        said = await teams.say("hello")
+        posted = await teams.say("hello")
         await teams.settled()
 
     outbox = teams.teams.outbox
     assert bot.texts == ["hello"] * tries
     assert [lost.reason for lost in outbox.lost] == ([reason] if reason else [])
     taken = outbox.handed_over[teams.bot("bridge").app_id]
-    assert taken == ([] if reason else [said.id])
+    assert taken == ([] if reason else [posted.id])
 
 
-async def test_a_bot_that_does_not_answer_in_time_is_told_once_more(teams: RunningTeams) -> None:
+async def test_an_event_is_repeated_once_for_a_bot_that_does_not_answer_in_time(
+    teams: RunningTeams,
+) -> None:
     teams.teams.outbox.delivering = PATIENT
 
     async with inbox(teams) as bot:
         bot.hold = asyncio.Event()
         await teams.say("hello")
         for tries in (1, 2):
-            await bot.heard(tries)
+            await bot.received(tries)
             await teams.pass_time(11 * HOUR)
         await teams.settled()
 
@@ -201,11 +203,11 @@ async def test_nobody_at_the_endpoint_loses_the_event(teams: RunningTeams) -> No
     teams.teams.outbox.delivering = PATIENT
     await teams.listen("bridge", "http://127.0.0.1:9/api/messages")
 
-    said = await teams.say("hello")
+    posted = await teams.say("hello")
     await teams.settled()
 
     lost = teams.teams.outbox.lost
-    assert [(each.activity_id, each.conversation) for each in lost] == [(said.id, teams.channel)]
+    assert [(each.activity_id, each.conversation) for each in lost] == [(posted.id, teams.channel)]
 
 
 async def test_disconnect_ends_the_delivery_in_progress_which_is_tried_again(
@@ -216,7 +218,7 @@ async def test_disconnect_ends_the_delivery_in_progress_which_is_tried_again(
     async with inbox(teams) as bot:
         bot.hold = asyncio.Event()
         await teams.say("hello")
-        await bot.heard(1)
+        await bot.received(1)
         bot.hold = None
         await teams.do(teams.teams.disconnect())
         await teams.settled()
@@ -226,7 +228,7 @@ async def test_disconnect_ends_the_delivery_in_progress_which_is_tried_again(
 
 
 @pytest.mark.parametrize(
-    ("fault", "heard"),
+    ("fault", "received"),
     [
         (Fault(kind="drop"), ["two", "three"]),
         (Fault(kind="duplicate"), ["one", "one", "two", "three"]),
@@ -236,7 +238,7 @@ async def test_disconnect_ends_the_delivery_in_progress_which_is_tried_again(
         (Fault(kind="drop", where="teams:event:19:elsewhere"), ["one", "two", "three"]),
     ],
 )
-async def test_faults_of_events(teams: RunningTeams, fault: Fault, heard: list[str]) -> None:
+async def test_faults_of_events(teams: RunningTeams, fault: Fault, received: list[str]) -> None:
     if fault.where == "*":
         fault = fault.model_copy(update={"where": f"teams:event:{teams.channel}"})
     await teams.fault(fault)
@@ -248,7 +250,7 @@ async def test_faults_of_events(teams: RunningTeams, fault: Fault, heard: list[s
         await teams.pass_time(HOUR)
         await teams.settled()
 
-    assert bot.texts == heard
+    assert bot.texts == received
 
 
 async def test_the_token_of_an_event_is_good_for_its_bot_and_service(
@@ -271,7 +273,9 @@ async def test_the_token_of_an_event_is_good_for_its_bot_and_service(
     assert claims["exp"] - claims["nbf"] == 300
 
 
-async def test_after_a_rotation_only_the_new_key_signs_and_is_told(teams: RunningTeams) -> None:
+async def test_after_a_rotation_only_the_new_key_signs_and_is_published(
+    teams: RunningTeams,
+) -> None:
     async with inbox(teams) as bot:
         await teams.say("hello")
         await teams.settled()
@@ -289,7 +293,7 @@ async def test_after_a_rotation_only_the_new_key_signs_and_is_told(teams: Runnin
         jwt.decode(tokens[0], keys[new], algorithms=["RS256"], audience=teams.bot("bridge").app_id)
 
 
-async def test_an_install_and_a_new_channel_are_told(teams: RunningTeams) -> None:
+async def test_bots_receive_an_event_for_an_install_and_a_new_channel(teams: RunningTeams) -> None:
     closed = teams.teams.world().apps[0]["not_installed"]
 
     async with inbox(teams) as bot:
@@ -343,11 +347,11 @@ async def test_a_bot_is_installed_for_a_person(teams: RunningTeams) -> None:
 
 
 async def test_the_feed_tells_every_visible_change(teams: RunningTeams) -> None:
-    seen: list[Change] = []
+    changes: list[Change] = []
 
     async def watch() -> None:
         async for change in teams.context.feed.watch():
-            seen.append(change)  # noqa: PERF401 - seen while it still runs
+            changes.append(change)  # noqa: PERF401 - seen while it still runs
 
     async def start() -> asyncio.Task[None]:
         watching = asyncio.create_task(watch())
@@ -367,15 +371,15 @@ async def test_the_feed_tells_every_visible_change(teams: RunningTeams) -> None:
     ada = root.author_id
     assert [
         (c.kind, c.message.author, c.message.author_id, c.message.thread, c.message.text)
-        for c in seen
+        for c in changes
     ] == [
         ("posted", "Ada Lindqvist", ada, None, "@Bridge hi"),
         ("posted", "Bridge", bridge.id, root.id, "**Bo**: @Ada Lindqvist"),
         ("edited", "Bridge", bridge.id, root.id, "changed"),
         ("deleted", "Bridge", bridge.id, root.id, "changed"),
     ]
-    assert seen[1].message.raw["text"] == "**Bo**: <at>Ada Lindqvist</at>"
-    assert {c.message.channel for c in seen} == {teams.channel}
+    assert changes[1].message.raw["text"] == "**Bo**: <at>Ada Lindqvist</at>"
+    assert {c.message.channel for c in changes} == {teams.channel}
 
 
 async def test_people_act_only_where_they_can(teams: RunningTeams) -> None:
@@ -418,7 +422,7 @@ async def test_a_wrong_control_is_answered_with_its_reason(
     assert answer["error"]
 
 
-async def test_deliveries_are_told_over_http(teams: RunningTeams) -> None:
+async def test_deliveries_are_listed_over_http(teams: RunningTeams) -> None:
     async with inbox(teams) as bot:
         bot.answers = [500]
         lost = await teams.say("one")
@@ -427,10 +431,10 @@ async def test_deliveries_are_told_over_http(teams: RunningTeams) -> None:
 
     url = f"{teams.base_url}/teams/_control/deliveries"
     async with aiohttp.ClientSession() as session, session.get(url) as response:
-        told = await response.json(content_type=None)
+        deliveries = await response.json(content_type=None)
 
     app_id = teams.bot("bridge").app_id
-    assert told == {
+    assert deliveries == {
         "handed_over": {app_id: [taken.id]},
         "lost": [
             {

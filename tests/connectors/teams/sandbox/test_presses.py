@@ -54,21 +54,21 @@ async def test_submit_is_a_message_with_a_value_and_no_text(teams: RunningTeams)
     async with inbox(teams) as bot:
         outcome = await press(teams, card, "Go", {"name": "Zoë"})
 
-    heard = bot.activities[0]
+    received = bot.activities[0]
     person = next(iter(teams.teams.tenant.people.values()))
     assert outcome == Outcome(sent=True, answered=True)
-    assert (heard["type"], heard["value"]) == ("message", {"a": 1, "name": "Zoë"})
-    assert "text" not in heard
-    assert "attachments" not in heard
-    assert heard["id"].startswith("f:")
-    assert heard["replyToId"] == card
-    assert heard["from"]["id"] == person.id
-    assert heard["from"]["aadObjectId"] == person.aad_id
-    assert heard["conversation"]["id"] == f"{teams.channel};messageid={card}"
-    assert heard["channelData"]["source"] == {"name": "message"}
-    assert heard["channelData"]["legacy"]["replyToId"].startswith("1:")
-    assert heard["channelData"]["team"]["id"]
-    assert heard["entities"][0]["type"] == "clientInfo"
+    assert (received["type"], received["value"]) == ("message", {"a": 1, "name": "Zoë"})
+    assert "text" not in received
+    assert "attachments" not in received
+    assert received["id"].startswith("f:")
+    assert received["replyToId"] == card
+    assert received["from"]["id"] == person.id
+    assert received["from"]["aadObjectId"] == person.aad_id
+    assert received["conversation"]["id"] == f"{teams.channel};messageid={card}"
+    assert received["channelData"]["source"] == {"name": "message"}
+    assert received["channelData"]["legacy"]["replyToId"].startswith("1:")
+    assert received["channelData"]["team"]["id"]
+    assert received["entities"][0]["type"] == "clientInfo"
     assert await teams.texts() == [""]
 
 
@@ -103,10 +103,10 @@ async def test_inputs_go_with_an_action_as_the_client_collects_them(teams: Runni
         await press(teams, card, "Word")
         await press(teams, card, "Inside")
         await press(teams, card, "all", values)
-        shown = await press(teams, card, "More")
+        outcome = await press(teams, card, "More")
 
-    told = [activity.get("value") for activity in bot.activities]
-    assert told == [
+    sent_values = [activity.get("value") for activity in bot.activities]
+    assert sent_values == [
         {"filled": "before", "box": "false"},
         {},
         "just a text",
@@ -114,7 +114,7 @@ async def test_inputs_go_with_an_action_as_the_client_collects_them(teams: Runni
         {"text": "t", "filled": "before", "number": "7", "date": "2026-01-31", "time": "09:30",
          "box": "yes", "one": "r", "many": "r,b"},
     ]  # fmt: skip
-    assert shown == Outcome(sent=False)
+    assert outcome == Outcome(sent=False)
 
 
 async def test_what_is_chosen_waits_for_the_press(teams: RunningTeams) -> None:
@@ -131,7 +131,7 @@ async def test_what_is_chosen_waits_for_the_press(teams: RunningTeams) -> None:
 
 
 @pytest.mark.parametrize(
-    ("each", "value", "said"),
+    ("input_field", "value", "error"),
     [
         (field("a", isRequired=True, errorMessage="Say it"), "", "Say it"),
         (field("a", isRequired=True), "", "This is a required input."),
@@ -144,18 +144,18 @@ async def test_what_is_chosen_waits_for_the_press(teams: RunningTeams) -> None:
     ],
 )  # fmt: skip
 async def test_the_client_holds_back_what_is_not_valid(
-    teams: RunningTeams, each: Json, value: Any, said: str
+    teams: RunningTeams, input_field: Json, value: Any, error: str
 ) -> None:
-    card = await sent(teams, adaptive(each, actions=[submit("Go")]))
+    card = await sent(teams, adaptive(input_field, actions=[submit("Go")]))
 
     async with inbox(teams) as bot:
         outcome = await press(teams, card, "Go", {"a": value})
 
-    assert (outcome.sent, outcome.errors, bot.activities) == (False, {"a": said}, [])
+    assert (outcome.sent, outcome.errors, bot.activities) == (False, {"a": error}, [])
 
 
 @pytest.mark.parametrize(
-    ("button", "in_card", "told", "said"),
+    ("button", "in_card", "expected", "text"),
     [
         ({"type": "imBack", "title": "B", "value": "I say"}, False, {"text": "I say"}, "I say"),
         ({"type": "imBack", "value": "I say"}, True, {"text": "I say"}, "I say"),
@@ -176,7 +176,7 @@ async def test_the_client_holds_back_what_is_not_valid(
     ],
 )  # fmt: skip
 async def test_buttons_of_the_bot_framework(
-    teams: RunningTeams, button: Json, in_card: bool, told: Json | None, said: str
+    teams: RunningTeams, button: Json, in_card: bool, expected: Json | None, text: str
 ) -> None:
     data = {"msteams": button, "own": 7, "both": "from data"}
     attachment = adaptive(actions=[submit("B", data)]) if in_card else hero(button)
@@ -186,16 +186,16 @@ async def test_buttons_of_the_bot_framework(
         outcome = await press(teams, card, "B")
         await teams.settled()
 
-    assert outcome.sent == (told is not None)
-    heard = bot.activities[0] if bot.activities else {}
-    assert {name: heard.get(name) for name in told or {}} == (told or {})
-    assert (await teams.texts())[1:] == ([said] if said else [])
-    if said:
-        shown = teams.teams.messages(teams.tenant, teams.channel)[1]
-        assert (shown.author, shown.thread) == ("Ada Lindqvist", card)
+    assert outcome.sent == (expected is not None)
+    received = bot.activities[0] if bot.activities else {}
+    assert {name: received.get(name) for name in expected or {}} == (expected or {})
+    assert (await teams.texts())[1:] == ([text] if text else [])
+    if text:
+        posted = teams.teams.messages(teams.tenant, teams.channel)[1]
+        assert (posted.author, posted.thread) == ("Ada Lindqvist", card)
 
 
-async def test_execute_is_asked_and_its_card_is_for_one_person(teams: RunningTeams) -> None:
+async def test_execute_is_an_invoke_and_its_card_is_for_one_person(teams: RunningTeams) -> None:
     first = adaptive(field("name"), actions=[execute("Go", "run", {"a": 1}, id="go")])
     second = {"type": "AdaptiveCard", "version": "1.5", "body": [words("done")],
               "actions": [execute("Again", "again")]}  # fmt: skip
@@ -226,12 +226,12 @@ async def test_execute_is_asked_and_its_card_is_for_one_person(teams: RunningTea
     assert [m.raw["attachments"][0]["content"] for m in mine] == [second]
     assert theirs == []
     assert [i["value"]["action"]["verb"] for i in bot.invokes] == ["run", "again", "run"]
-    shown = teams.teams.messages(teams.tenant, teams.channel)[0]
-    assert shown.raw["attachments"] == [first]
+    posted = teams.teams.messages(teams.tenant, teams.channel)[0]
+    assert posted.raw["attachments"] == [first]
 
 
 @pytest.mark.parametrize(
-    ("reply", "said", "failed"),
+    ("reply", "notice", "failed"),
     [
         ({"statusCode": 200, "type": "application/vnd.microsoft.activity.message", "value": "Yes"},
          "Yes", ""),
@@ -246,14 +246,16 @@ async def test_execute_is_asked_and_its_card_is_for_one_person(teams: RunningTea
         ("a text", "", WENT_WRONG),
     ],
 )  # fmt: skip
-async def test_answers_to_execute(teams: RunningTeams, reply: Any, said: str, failed: str) -> None:
+async def test_answers_to_execute(
+    teams: RunningTeams, reply: Any, notice: str, failed: str
+) -> None:
     card = await sent(teams, adaptive(actions=[execute("Go", "run")]))
 
     async with inbox(teams) as bot:
         bot.replies = [reply]
         outcome = await press(teams, card, "Go")
 
-    assert (outcome.sent, outcome.notice, outcome.failed) == (True, said, failed)
+    assert (outcome.sent, outcome.notice, outcome.failed) == (True, notice, failed)
 
 
 async def test_older_cards_fall_back_and_what_teams_does_not_show_cannot_be_pressed(
@@ -354,7 +356,7 @@ async def test_a_bot_that_does_not_answer_in_time_is_out_of_reach(teams: Running
         late: list[Outcome] = []
         for number, name in enumerate(("Go", "Say", "Ask"), 1):
             pressing = asyncio.create_task(press(teams, card, name))
-            await bot.heard(number)
+            await bot.received(number)
             await teams.pass_time(2 * HOUR)
             late.append(await pressing)
         bot.hold = None
@@ -395,22 +397,22 @@ async def test_a_suggested_action_says_something(teams: RunningTeams) -> None:
     assert bot.texts == ["yes please"]
 
 
-async def test_what_nobody_can_press_is_told(teams: RunningTeams) -> None:
+async def test_controls_that_do_not_exist_are_refused_with_a_reason(teams: RunningTeams) -> None:
     card = await sent(teams, adaptive(field("name"), actions=[submit("Go")]))
-    said = await teams.say("only words")
+    posted = await teams.say("only words")
     hand = teams.hand()
 
     with pytest.raises(NotFound, match="there is Go"):
         await press(teams, card, "Stop")
     with pytest.raises(NotFound, match="there is nothing"):
-        await press(teams, said.id, "Go")
+        await press(teams, posted.id, "Go")
     with pytest.raises(NotFound, match="No message"):
         await press(teams, "1", "Go")
     with pytest.raises(NotFound, match="there is name"):
         await teams.do(hand.choose(card, "colour", "r"))
     with pytest.raises(NotFound, match="No form"):
         await teams.do(hand.submit_form("none"))
-    chat = teams.teams.personal_chat("bridge", said.author_id)
+    chat = teams.teams.personal_chat("bridge", posted.author_id)
     with pytest.raises(Refused):
         await teams.do(teams.hand(1, chat).press(card, "Go"))
     for name, value in (("name", True), ("name", [1])):
@@ -429,7 +431,7 @@ async def test_what_nobody_can_press_is_told(teams: RunningTeams) -> None:
         ({"type": "Input.ChoiceSet", "id": "a", "choices": CHOICES}, ["r", "b"]),
     ],
 )
-async def test_what_cannot_be_filled_in_is_told(
+async def test_invalid_input_values_are_refused_with_a_reason(
     teams: RunningTeams, each: Json, value: Any
 ) -> None:
     card = await sent(teams, adaptive(each, actions=[submit("Go")]))
@@ -438,20 +440,20 @@ async def test_what_cannot_be_filled_in_is_told(
         await teams.do(teams.hand().choose(card, "a", value))
 
 
-ASKED: Json = {"channelData": {"feedbackLoop": {"type": "default"}}}
+WITH_THUMBS: Json = {"channelData": {"feedbackLoop": {"type": "default"}}}
 
 
 async def test_a_thumb_is_an_invoke_with_the_form_as_text(teams: RunningTeams) -> None:
-    answer = await sent(teams, text="Blue.", **ASKED)
+    answer = await sent(teams, text="Blue.", **WITH_THUMBS)
 
     async with inbox(teams) as bot:
         outcome = await press(teams, answer, "dislike", {"comment": "why?"})
 
-    heard = bot.activities[0]
+    received = bot.activities[0]
     assert outcome.sent
-    assert (heard["type"], heard["name"]) == ("invoke", "message/submitAction")
-    assert heard["replyToId"] == answer
-    assert heard["value"] == {
+    assert (received["type"], received["name"]) == ("invoke", "message/submitAction")
+    assert received["replyToId"] == answer
+    assert received["value"] == {
         "actionName": "feedback",
         "actionValue": {"reaction": "dislike", "feedback": '{"feedbackText":"why?"}'},
     }

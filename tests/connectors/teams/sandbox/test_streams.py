@@ -15,7 +15,7 @@ from tests.connectors.teams.sandbox.bots import (
     message_route,
     no_authentication,
 )
-from tests.connectors.teams.sandbox.rest import Answer, Rest, activities, as_bot
+from tests.connectors.teams.sandbox.rest import Answer, RestClient, activities, as_bot
 from tests.connectors.teams.sandbox.running import RunningTeams
 
 Json = dict[str, Any]
@@ -26,8 +26,8 @@ def chat_of(teams: RunningTeams, key: str = "bridge") -> str:
     return teams.teams.personal_chat(key, person)
 
 
-def step(text: str, **told: Any) -> Json:
-    return {"type": "typing", "text": text, "entities": [{"type": "streaminfo", **told}]}
+def step(text: str, **entity: Any) -> Json:
+    return {"type": "typing", "text": text, "entities": [{"type": "streaminfo", **entity}]}
 
 
 def last(text: str, stream: str) -> Json:
@@ -35,7 +35,7 @@ def last(text: str, stream: str) -> Json:
     return {"type": "message", "text": text, "entities": [entity]}
 
 
-async def begun(rest: Rest, chat: str, text: str = "A brown") -> str:
+async def begun(rest: RestClient, chat: str, text: str = "A brown") -> str:
     answer = await rest("POST", activities(chat), step(text, streamSequence=1))
     assert answer.status == 201, answer.body
     return answer.body["id"]
@@ -54,22 +54,26 @@ async def test_a_message_grows_and_is_a_message_in_the_end(teams: RunningTeams) 
         )  # fmt: skip
         stream = waiting.body["id"]
         before = await teams.texts(chat)
-        told = {"streamId": stream, "streamType": "streaming"}
-        grown = await rest("POST", activities(chat), step("A brown", streamSequence=2, **told))
-        more = await rest("POST", activities(chat), step("A brown fox", streamSequence=3, **told))
+        continuation = {"streamId": stream, "streamType": "streaming"}
+        grown = await rest(
+            "POST", activities(chat), step("A brown", streamSequence=2, **continuation)
+        )
+        more = await rest(
+            "POST", activities(chat), step("A brown fox", streamSequence=3, **continuation)
+        )
         during = await teams.texts(chat)
         whole = await rest("POST", activities(chat), last("A brown fox jumps.", stream))
 
     assert (waiting.status, grown.status, more.status, whole.status) == (201, 202, 202, 202)
     assert (before, during) == ([], ["A brown fox"])
-    shown = await teams.call(lambda: teams.teams.messages(teams.tenant, chat))
-    assert [(one.id, one.text, one.edited) for one in shown] == [
+    messages = await teams.call(lambda: teams.teams.messages(teams.tenant, chat))
+    assert [(message.id, message.text, message.edited) for message in messages] == [
         (stream, "A brown fox jumps.", False)
     ]
 
 
 @pytest.mark.parametrize(
-    ("wanted", "status", "error"),
+    ("activity", "status", "error"),
     [
         (step("", streamSequence=1), 400, "BadRequest"),
         (step("a", streamSequence=2), 400, "BadRequest"),
@@ -82,10 +86,10 @@ async def test_a_message_grows_and_is_a_message_in_the_end(teams: RunningTeams) 
     ],
 )  # fmt: skip
 async def test_what_is_no_step_of_a_stream_is_refused(
-    teams: RunningTeams, wanted: Json, status: int, error: str
+    teams: RunningTeams, activity: Json, status: int, error: str
 ) -> None:
     async with as_bot(teams) as rest:
-        answer = await rest("POST", activities(chat_of(teams)), wanted)
+        answer = await rest("POST", activities(chat_of(teams)), activity)
 
     assert (answer.status, code(answer)) == (status, error)
 
@@ -113,14 +117,18 @@ async def test_what_was_streamed_stays_the_beginning(teams: RunningTeams) -> Non
     chat = chat_of(teams)
     async with as_bot(teams) as rest:
         stream = await begun(rest, chat)
-        told = {"streamId": stream, "streamType": "streaming"}
-        other = await rest("POST", activities(chat), step("Hello", streamSequence=2, **told))
-        late = await rest("POST", activities(chat), step("A brown fox", streamSequence=1, **told))
-        shown = await teams.texts(chat)
+        continuation = {"streamId": stream, "streamType": "streaming"}
+        other = await rest(
+            "POST", activities(chat), step("Hello", streamSequence=2, **continuation)
+        )
+        late = await rest(
+            "POST", activities(chat), step("A brown fox", streamSequence=1, **continuation)
+        )
+        texts = await teams.texts(chat)
 
     assert (other.status, code(other)) == (403, "ContentStreamNotAllowed")
     assert (late.status, code(late)) == (202, "ContentStreamSequenceOrderPreConditionFailed")
-    assert shown == ["A brown"]
+    assert texts == ["A brown"]
 
 
 async def test_a_stream_that_is_over_takes_nothing_more(
@@ -165,11 +173,11 @@ class StreamInfo(Entity):
         "stream_sequence": {"key": "streamSequence", "type": "int"},
     }
 
-    def __init__(self, **told: Any) -> None:
+    def __init__(self, **fields: Any) -> None:
         super().__init__(type="streaminfo")
-        self.stream_id = told.get("stream_id")
-        self.stream_type = told.get("stream_type")
-        self.stream_sequence = told.get("stream_sequence")
+        self.stream_id = fields.get("stream_id")
+        self.stream_type = fields.get("stream_type")
+        self.stream_sequence = fields.get("stream_sequence")
 
 
 class StreamingBot(ActivityHandler):

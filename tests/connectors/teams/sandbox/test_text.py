@@ -14,13 +14,13 @@ def test_names_after_an_at_sign_become_mentions_and_everything_else_is_escaped()
     tenant = seed(1)
     bridge = tenant.bot("bridge")
     assert bridge
-    known = [bridge, *tenant.people.values()]
+    accounts = [bridge, *tenant.people.values()]
 
-    said = typed("@Bridge is <at>Bridge</at> & @Bridgette\n@Bo Tanaka?", known)
+    result = typed("@Bridge is <at>Bridge</at> & @Bridgette\n@Bo Tanaka?", accounts)
 
-    bo = next(p for p in known if p.name == "Bo Tanaka")
+    bo = next(p for p in accounts if p.name == "Bo Tanaka")
     span = '<span itemscope="" itemtype="http://schema.skype.com/Mention" itemid="{}">{}</span>'
-    assert said == Typed(
+    assert result == Typed(
         text="<at>Bridge</at> is <at>Bridge</at> & @Bridgette\n<at>Bo Tanaka</at>?",
         html="<div><div>"
         + span.format(0, "Bridge")

@@ -51,10 +51,12 @@ def test_the_world_has_two_teams_with_their_channels_and_the_ids_that_bots_need(
 
 
 def test_the_ids_are_the_same_every_time_and_there_is_always_a_channel() -> None:
-    one, two = (LOCAL.build(SandboxContext("http://sandbox", channels=n)) for n in (1, 0))
+    with_channel, without_channel = (
+        LOCAL.build(SandboxContext("http://sandbox", channels=n)) for n in (1, 0)
+    )
 
-    assert one.world() == two.world()
-    assert [place.channel_name for place in one.world().places] == ["General", "General"]
+    assert with_channel.world() == without_channel.world()
+    assert [place.channel_name for place in with_channel.world().places] == ["General", "General"]
 
 
 async def test_the_sandbox_serves_it_to_people_and_bots() -> None:
@@ -69,9 +71,9 @@ async def test_the_sandbox_serves_it_to_people_and_bots() -> None:
             world = (await response.json())["teams"]
         place, app = world["places"][0], world["apps"][0]
         where = {key: place[key] for key in ("workspace", "channel")}
-        said = where | {"person": world["people"][0]["id"], "text": "hello"}
-        async with session.post(f"{base_url}/_control/teams/posts", json=said) as response:
-            shown = await response.json()
+        post = where | {"person": world["people"][0]["id"], "text": "hello"}
+        async with session.post(f"{base_url}/_control/teams/posts", json=post) as response:
+            posted = await response.json()
         async with session.get(f"{base_url}/_control/teams/messages", params=where) as response:
             standing = await response.json()
         async with session.post(f"{app['service_url']}v3/conversations", json={}) as response:
@@ -80,5 +82,5 @@ async def test_the_sandbox_serves_it_to_people_and_bots() -> None:
     with contextlib.suppress(asyncio.CancelledError):
         await serving
 
-    assert standing == [shown]
+    assert standing == [posted]
     assert denied == 401
