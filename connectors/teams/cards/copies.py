@@ -35,11 +35,11 @@ _SENT_BACK = ("Action.", "imBack", "messageBack", "invoke", "postBack", "openUrl
 
 def as_copy(native: JsonValue, rule: Rule, workspace: str = "") -> JsonValue:
     """See `bridge.content.cards.codec.Codec.as_copy`."""
-    return _Copying(rule, workspace).value(native, _Around(Mentions(workspace)), 0)
+    return _Copying(rule, workspace).value(native, _Scope(Mentions(workspace)), 0)
 
 
 @dataclass(frozen=True, slots=True)
-class _Around:
+class _Scope:
     """Who is meant by the tags here, and whether it is an Adaptive Card, whose Markdown knows other
     escapes than that of messages."""
 
@@ -55,28 +55,28 @@ class _Copying:
         self._rule = rule
         self._tenant = tenant
 
-    def value(self, value: JsonValue, around: _Around, depth: int) -> JsonValue:
+    def value(self, value: JsonValue, scope: _Scope, depth: int) -> JsonValue:
         match value:
             case str():
-                return self._text(value, around)
+                return self._text(value, scope)
             case list() | dict() if depth > _DEEPEST:
                 return None
             case list():
-                items = [self.value(one, around, depth + 1) for one in value]
+                items = [self.value(item, scope, depth + 1) for item in value]
                 same = all(a is b for a, b in zip(items, value, strict=True))
                 return value if same else items
             case dict():
-                return self._object(value, around, depth)
+                return self._object(value, scope, depth)
             case _:
                 return value
 
-    def _object(self, value: Json, around: _Around, depth: int) -> JsonValue:
+    def _object(self, value: Json, scope: _Scope, depth: int) -> JsonValue:
         entities = _entities(value)
         if entities:
             mentions = mentions_of_entities(entities, self._tenant)
-            around = replace(around, mentions=mentions)
+            scope = replace(scope, mentions=mentions)
         if value.get("type") == "AdaptiveCard":
-            around = replace(around, card=True)
+            scope = replace(scope, card=True)
         changed: Json = {}
         for key, before in value.items():
             if key == "entities":
@@ -84,42 +84,42 @@ class _Copying:
             elif key in _UNSHOWN or (key == "value" and _is_sent_back(value)):
                 continue
             else:
-                after = self.value(before, around, depth + 1)
+                after = self.value(before, scope, depth + 1)
             if after is not before:
                 changed[key] = after
         return {**value, **changed} if changed else value
 
-    def _text(self, text: str, around: _Around) -> str:
+    def _text(self, text: str, scope: _Scope) -> str:
         if "<" not in text or not _LOOSE.search(text):
             return text
         written: list[str] = []
         at = 0
-        for found in _TAG.finditer(text):
-            written.append(self._without_tags(text[at : found.start()], around))
-            written.append(self._said(found, around))
-            at = found.end()
-        return "".join([*written, self._without_tags(text[at:], around)])
+        for tag in _TAG.finditer(text):
+            written.append(self._without_tags(text[at : tag.start()], scope))
+            written.append(self._rewritten_mention(tag, scope))
+            at = tag.end()
+        return "".join([*written, self._without_tags(text[at:], scope)])
 
     @staticmethod
-    def _without_tags(text: str, around: _Around) -> str:
-        return _LOOSE.sub(lambda found: around.written(found[0]), text)
+    def _without_tags(text: str, scope: _Scope) -> str:
+        return _LOOSE.sub(lambda tag: scope.written(tag[0]), text)
 
-    def _said(self, found: re.Match[str], around: _Around) -> str:
-        words, mentions = unescape(found["words"]), around.mentions
-        number = _NUMBER.search(found["attributes"])
-        node = mentions.numbered(number[1], words) if number else mentions.said(words)
-        (said,) = with_references((Paragraph((node,)),), self._rule)
-        (shown,) = said.children
-        if isinstance(shown, Ping):
-            return at_tag(shown.name)
-        return around.written(plain_inlines((shown,)))
+    def _rewritten_mention(self, tag: re.Match[str], scope: _Scope) -> str:
+        words, mentions = unescape(tag["words"]), scope.mentions
+        number = _NUMBER.search(tag["attributes"])
+        node = mentions.numbered(number[1], words) if number else mentions.by_text(words)
+        (paragraph,) = with_references((Paragraph((node,)),), self._rule)
+        (inline,) = paragraph.children
+        if isinstance(inline, Ping):
+            return at_tag(inline.name)
+        return scope.written(plain_inlines((inline,)))
 
 
 def _entities(value: Json) -> list[Json]:
     """Those of an activity, or of a card."""
-    around = value.get("msteams")
+    extension = value.get("msteams")
     return objects(value, "entities") or (
-        objects(around, "entities") if isinstance(around, dict) else []
+        objects(extension, "entities") if isinstance(extension, dict) else []
     )
 
 

@@ -26,34 +26,34 @@ from connectors.teams.cards.expressions import (
 
 
 def _if(scope: Scope, arguments: tuple[Expression, ...]) -> JsonValue:
-    condition, then, *other = _at_least(arguments, 2)
-    if is_true(_tried(condition, scope)):
+    condition, then, *other = _require(arguments, 2)
+    if is_true(_value_or_none(condition, scope)):
         return evaluate(then, scope)
     return evaluate(other[0], scope) if other else None
 
 
 def _and(scope: Scope, arguments: tuple[Expression, ...]) -> JsonValue:
-    return all(is_true(_tried(argument, scope)) for argument in arguments)
+    return all(is_true(_value_or_none(argument, scope)) for argument in arguments)
 
 
 def _or(scope: Scope, arguments: tuple[Expression, ...]) -> JsonValue:
-    return any(is_true(_tried(argument, scope)) for argument in arguments)
+    return any(is_true(_value_or_none(argument, scope)) for argument in arguments)
 
 
 def _not(scope: Scope, arguments: tuple[Expression, ...]) -> JsonValue:
-    return not is_true(_tried(_at_least(arguments, 1)[0], scope))
+    return not is_true(_value_or_none(_require(arguments, 1)[0], scope))
 
 
 def _exists(scope: Scope, arguments: tuple[Expression, ...]) -> JsonValue:
-    return _tried(_at_least(arguments, 1)[0], scope) is not None
+    return _value_or_none(_require(arguments, 1)[0], scope) is not None
 
 
 def _coalesce(scope: Scope, arguments: tuple[Expression, ...]) -> JsonValue:
-    values = (_tried(argument, scope) for argument in arguments)
+    values = (_value_or_none(argument, scope) for argument in arguments)
     return next((value for value in values if value is not None), None)
 
 
-def _tried(expression: Expression, scope: Scope) -> JsonValue:
+def _value_or_none(expression: Expression, scope: Scope) -> JsonValue:
     """What has no value is not there; unknown functions are nobody's business to guess."""
     try:
         return evaluate(expression, scope)
@@ -61,7 +61,7 @@ def _tried(expression: Expression, scope: Scope) -> JsonValue:
         return None
 
 
-def _at_least(arguments: tuple[Expression, ...], count: int) -> tuple[Expression, ...]:
+def _require(arguments: tuple[Expression, ...], count: int) -> tuple[Expression, ...]:
     if len(arguments) < count:
         raise Unresolved
     return arguments
@@ -69,11 +69,11 @@ def _at_least(arguments: tuple[Expression, ...], count: int) -> tuple[Expression
 
 def _each(scope: Scope, arguments: tuple[Expression, ...]) -> Iterator[tuple[JsonValue, JsonValue]]:
     """Every item with the lambda's value: `(items, x, body)`, `(items, x => body)`."""
-    several = items_of(evaluate(_at_least(arguments, 2)[0], scope))
+    members = items_of(evaluate(_require(arguments, 2)[0], scope))
     match arguments[1:]:
         case (Name(name), body) | (Lambda(name, body),):
-            for one in several:
-                yield one, evaluate(body, scope.naming(name, one))
+            for item in members:
+                yield item, evaluate(body, scope.naming(name, item))
         case _:
             raise Unresolved
 
@@ -83,7 +83,7 @@ def _select(scope: Scope, arguments: tuple[Expression, ...]) -> JsonValue:
 
 
 def _where(scope: Scope, arguments: tuple[Expression, ...]) -> JsonValue:
-    return charged([one for one, value in _each(scope, arguments) if is_true(value)], scope)
+    return charged([item for item, value in _each(scope, arguments) if is_true(value)], scope)
 
 
 def _any(scope: Scope, arguments: tuple[Expression, ...]) -> JsonValue:
@@ -94,24 +94,24 @@ def _all(scope: Scope, arguments: tuple[Expression, ...]) -> JsonValue:
     return all(is_true(value) for _, value in _each(scope, arguments))
 
 
-def _sorted(scope: Scope, arguments: tuple[Expression, ...], *, down: bool) -> JsonValue:
+def _sort(scope: Scope, arguments: tuple[Expression, ...], *, down: bool) -> JsonValue:
     """By itself, by a member named in a string, or by a lambda."""
-    several = evaluate(_at_least(arguments, 1)[0], scope)
-    if not isinstance(several, list):
+    members = evaluate(_require(arguments, 1)[0], scope)
+    if not isinstance(members, list):
         raise Unresolved
-    scope.budget.spend(len(several) * max(len(several).bit_length(), 1))
+    scope.budget.spend(len(members) * max(len(members).bit_length(), 1))
     match arguments[1:]:
         case ():
-            keyed = [(one, one) for one in several]
+            keyed = [(item, item) for item in members]
         case (Literal(str(key)),):
-            keyed = [(one, one.get(key) if isinstance(one, dict) else None) for one in several]
+            keyed = [(item, item.get(key) if isinstance(item, dict) else None) for item in members]
         case _:
             keyed = list(_each(scope, arguments))
     try:
         keyed.sort(key=lambda pair: _sort_key(pair[1]), reverse=down)
     except TypeError:
         raise Unresolved from None
-    return [one for one, _ in keyed]
+    return [item for item, _ in keyed]
 
 
 def _sort_key(value: JsonValue) -> tuple[int, Number | str]:
@@ -132,6 +132,6 @@ SPECIALS: dict[str, Special] = {
     "where": _where,
     "any": _any,
     "all": _all,
-    "sortby": lambda scope, arguments: _sorted(scope, arguments, down=False),
-    "sortbydescending": lambda scope, arguments: _sorted(scope, arguments, down=True),
+    "sortby": lambda scope, arguments: _sort(scope, arguments, down=False),
+    "sortbydescending": lambda scope, arguments: _sort(scope, arguments, down=True),
 }

@@ -32,7 +32,7 @@ def _contains(values: Sequence[JsonValue]) -> JsonValue:
         case str():
             return text_in(what) in holder
         case list():
-            return any(is_same(one, what) for one in holder)
+            return any(is_same(item, what) for item in holder)
         case dict():
             return isinstance(what, str) and what in holder
         case _:
@@ -41,14 +41,14 @@ def _contains(values: Sequence[JsonValue]) -> JsonValue:
 
 def _join(values: Sequence[JsonValue]) -> JsonValue:
     """A list with a sign between its items, another one before the last if there is one."""
-    several = [written(one) for one in list_in(values[0])]
+    texts = [written(item) for item in list_in(values[0])]
     sign = text_in(values[1])
     last = text_in(values[2]) if len(values) > 2 else sign
-    if len(several) * max(len(sign), 1) > 1_000_000:
+    if len(texts) * max(len(sign), 1) > 1_000_000:
         raise ValueError
-    if len(several) < 2:
-        return "".join(several)
-    return f"{sign.join(several[:-1])}{last}{several[-1]}"
+    if len(texts) < 2:
+        return "".join(texts)
+    return f"{sign.join(texts[:-1])}{last}{texts[-1]}"
 
 
 def _first(values: Sequence[JsonValue]) -> JsonValue:
@@ -61,12 +61,12 @@ def _last(values: Sequence[JsonValue]) -> JsonValue:
     return value[-1] if isinstance(value, str | list) and value else None
 
 
-def _taken(values: Sequence[JsonValue]) -> JsonValue:
+def _take(values: Sequence[JsonValue]) -> JsonValue:
     value, count = values[0], max(whole_in(values[1]), 0)
     return value[:count] if isinstance(value, str | list) else fail()
 
 
-def _skipped(values: Sequence[JsonValue]) -> JsonValue:
+def _skip(values: Sequence[JsonValue]) -> JsonValue:
     value, count = values[0], max(whole_in(values[1]), 0)
     return value[count:] if isinstance(value, str | list) else fail()
 
@@ -81,10 +81,10 @@ def _sub_array(values: Sequence[JsonValue]) -> JsonValue:
 
 def _unique(several: Sequence[JsonValue]) -> list[JsonValue]:
     """Each once; what is equal is written alike."""
-    found: dict[str, JsonValue] = {}
-    for one in several:
-        found.setdefault(as_json(one), one)
-    return list(found.values())
+    by_json: dict[str, JsonValue] = {}
+    for item in several:
+        by_json.setdefault(as_json(item), item)
+    return list(by_json.values())
 
 
 def _union(values: Sequence[JsonValue]) -> JsonValue:
@@ -93,30 +93,34 @@ def _union(values: Sequence[JsonValue]) -> JsonValue:
 
 def _intersection(values: Sequence[JsonValue]) -> JsonValue:
     first, *others = (list_in(value) for value in values)
-    written_others = [set(map(as_json, one)) for one in others]
-    kept = [one for one in first if all(as_json(one) in other for other in written_others)]
-    return _unique(kept)
+    written_others = [set(map(as_json, item)) for item in others]
+    common = [item for item in first if all(as_json(item) in other for other in written_others)]
+    return _unique(common)
 
 
 def _flatten(values: Sequence[JsonValue]) -> JsonValue:
     """Lists within lists, down to some depth."""
     several, depth = list_in(values[0]), whole_in(values[1]) if len(values) > 1 else 100
     for _ in range(min(depth, 100)):
-        if not any(isinstance(one, list) for one in several):
+        if not any(isinstance(element, list) for element in several):
             break
-        several = [item for one in several for item in (one if isinstance(one, list) else [one])]
+        several = [
+            item
+            for element in several
+            for item in (element if isinstance(element, list) else [element])
+        ]
     return several
 
 
 def _indices(values: Sequence[JsonValue]) -> JsonValue:
     several = values[0]
     if isinstance(several, dict):
-        return [{"index": key, "value": one} for key, one in several.items()]
-    return [{"index": index, "value": one} for index, one in enumerate(list_in(several))]
+        return [{"index": key, "value": value} for key, value in several.items()]
+    return [{"index": index, "value": value} for index, value in enumerate(list_in(several))]
 
 
 def _create_object(values: Sequence[JsonValue]) -> JsonValue:
-    return {written(key): one for key, one in zip(values[::2], values[1::2], strict=True)}
+    return {written(key): value for key, value in zip(values[::2], values[1::2], strict=True)}
 
 
 def _get_property(values: Sequence[JsonValue]) -> JsonValue:
@@ -129,7 +133,7 @@ def _set_property(values: Sequence[JsonValue]) -> JsonValue:
 
 def _remove_property(values: Sequence[JsonValue]) -> JsonValue:
     name = text_in(values[1])
-    return {key: one for key, one in object_in(values[0]).items() if key != name}
+    return {key: value for key, value in object_in(values[0]).items() if key != name}
 
 
 def _merge(values: Sequence[JsonValue]) -> JsonValue:
@@ -145,8 +149,8 @@ COLLECTIONS: dict[str, Plain] = {
     "join": _join,
     "first": _first,
     "last": _last,
-    "take": _taken,
-    "skip": _skipped,
+    "take": _take,
+    "skip": _skip,
     "subarray": _sub_array,
     "unique": lambda values: _unique(list_in(values[0])),
     "union": _union,

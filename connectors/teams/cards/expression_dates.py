@@ -48,8 +48,8 @@ def moment_from(value: JsonValue) -> datetime:
     """A moment of ISO 8601, in UTC where it names no zone. Raises ValueError for anything else."""
     if not isinstance(value, str) or len(value) > 40 or len(value) < 8:
         raise ValueError
-    found = datetime.fromisoformat(value.strip())
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    moment = datetime.fromisoformat(value.strip())
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 def from_epoch(seconds: float) -> datetime:
@@ -70,13 +70,13 @@ def written_moment(moment: datetime, form: str = "") -> str:
     form = _NAMED.get(form, form) or _STANDARD
     if len(form) > 100:
         raise ValueError
-    return _PART.sub(lambda found: _part(found, moment), form)
+    return _PART.sub(lambda part: _part(part, moment), form)
 
 
-def _part(found: re.Match[str], moment: datetime) -> str:
-    if found[0][0] in "'\"\\":
-        return found[1] or found[2] or found[3] or ""
-    sign, count = found[0][0], len(found[0])
+def _part(part: re.Match[str], moment: datetime) -> str:
+    if part[0][0] in "'\"\\":
+        return part[1] or part[2] or part[3] or ""
+    sign, count = part[0][0], len(part[0])
     return _PARTS[sign](moment, count)
 
 
@@ -134,7 +134,7 @@ _PARTS: dict[str, Callable[[datetime, int], str]] = {
 }
 
 
-def added(moment: datetime, count: float, unit: str) -> datetime:
+def shifted(moment: datetime, count: float, unit: str) -> datetime:
     """Some units later. Raises ValueError for what is no unit, OverflowError beyond all years."""
     match unit.lower().removesuffix("s"):
         case "second":

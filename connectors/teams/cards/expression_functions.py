@@ -24,7 +24,7 @@ from connectors.teams.cards.expression_texts import TEXTS
 from connectors.teams.cards.expression_values import (
     Number,
     Plain,
-    compared,
+    compare,
     fail,
     finite,
     is_empty,
@@ -53,7 +53,7 @@ def _add(values: Sequence[JsonValue]) -> JsonValue:
     return finite(sum(map(number_in, values)))
 
 
-def _divided(left: Number, right: Number) -> Number:
+def _divide(left: Number, right: Number) -> Number:
     """Whole numbers give a whole number, as in .NET."""
     if isinstance(left, int) and isinstance(right, int):
         whole = abs(left) // abs(right)
@@ -61,7 +61,9 @@ def _divided(left: Number, right: Number) -> Number:
     return left / right
 
 
-def _folded(fold: Callable[[Number, Number], Number]) -> Callable[[Sequence[JsonValue]], JsonValue]:
+def _fold_all(
+    fold: Callable[[Number, Number], Number],
+) -> Callable[[Sequence[JsonValue]], JsonValue]:
     def folded(values: Sequence[JsonValue]) -> JsonValue:
         return finite(reduce(lambda a, b: finite(fold(a, b)), map(number_in, values)))
 
@@ -78,18 +80,18 @@ def _numbers(values: Sequence[JsonValue]) -> list[Number]:
 
 def _power(values: Sequence[JsonValue]) -> JsonValue:
     left, right = map(number_in, values[:2])
-    found = math.pow(left, right)
-    whole = isinstance(left, int) and isinstance(right, int) and found.is_integer()
-    return int(found) if whole and abs(found) < _EXACT else finite(found)
+    result = math.pow(left, right)
+    whole = isinstance(left, int) and isinstance(right, int) and result.is_integer()
+    return int(result) if whole and abs(result) < _EXACT else finite(result)
 
 
-def _rounded(values: Sequence[JsonValue]) -> JsonValue:
+def _round(values: Sequence[JsonValue]) -> JsonValue:
     digits = whole_in(values[1]) if len(values) > 1 else 0
     if not 0 <= digits <= 15:
         raise ValueError
     scale = 10**digits
-    found = math.floor(abs(number_in(values[0])) * scale + 0.5) / scale
-    signed = math.copysign(found, number_in(values[0]))
+    magnitude = math.floor(abs(number_in(values[0])) * scale + 0.5) / scale
+    signed = math.copysign(magnitude, number_in(values[0]))
     return finite(signed) if digits else int(signed)
 
 
@@ -119,17 +121,17 @@ def _json(values: Sequence[JsonValue]) -> JsonValue:
 
 
 def _whole(values: Sequence[JsonValue]) -> JsonValue:
-    found = number_of(values[0])
-    if found is None:
+    value = number_of(values[0])
+    if value is None:
         raise ValueError
-    return int(found)
+    return int(value)
 
 
 def _float(values: Sequence[JsonValue]) -> JsonValue:
-    found = number_of(values[0])
-    if found is None:
+    value = number_of(values[0])
+    if value is None:
         raise ValueError
-    return found
+    return value
 
 
 def _bool(values: Sequence[JsonValue]) -> JsonValue:
@@ -178,16 +180,16 @@ def _is_moment(value: JsonValue) -> bool:
 _OTHERS: dict[str, Plain] = {
     "equals": lambda values: is_same(values[0], values[1]),
     "notequals": lambda values: not is_same(values[0], values[1]),
-    "less": lambda values: compared(values[0], values[1]) < 0,
-    "lessorequals": lambda values: compared(values[0], values[1]) <= 0,
-    "greater": lambda values: compared(values[0], values[1]) > 0,
-    "greaterorequals": lambda values: compared(values[0], values[1]) >= 0,
+    "less": lambda values: compare(values[0], values[1]) < 0,
+    "lessorequals": lambda values: compare(values[0], values[1]) <= 0,
+    "greater": lambda values: compare(values[0], values[1]) > 0,
+    "greaterorequals": lambda values: compare(values[0], values[1]) >= 0,
     "empty": lambda values: is_empty(values[0]),
     "add": _add,
-    "sub": _folded(lambda a, b: a - b),
-    "mul": _folded(lambda a, b: a * b),
-    "div": _folded(_divided),
-    "mod": _folded(lambda a, b: math.fmod(a, b) if isinstance(a, float) else a % b),
+    "sub": _fold_all(lambda a, b: a - b),
+    "mul": _fold_all(lambda a, b: a * b),
+    "div": _fold_all(_divide),
+    "mod": _fold_all(lambda a, b: math.fmod(a, b) if isinstance(a, float) else a % b),
     "exp": _power,
     "min": lambda values: min(_numbers(values)),
     "max": lambda values: max(_numbers(values)),
@@ -195,7 +197,7 @@ _OTHERS: dict[str, Plain] = {
     "average": lambda values: finite(sum(_numbers(values)) / len(_numbers(values))),
     "floor": lambda values: math.floor(number_in(values[0])),
     "ceiling": lambda values: math.ceil(number_in(values[0])),
-    "round": _rounded,
+    "round": _round,
     "abs": lambda values: abs(number_in(values[0])),
     "sqrt": lambda values: math.sqrt(number_in(values[0])),
     "range": _range,
@@ -226,4 +228,4 @@ def _with_scope(plain: Plain) -> Function:
 
 
 _ALL = {**TEXTS, **COLLECTIONS, **MOMENTS, **_OTHERS}
-FUNCTIONS: dict[str, Function] = {name: _with_scope(one) for name, one in _ALL.items()}
+FUNCTIONS: dict[str, Function] = {name: _with_scope(plain) for name, plain in _ALL.items()}

@@ -8,10 +8,10 @@ from datetime import datetime
 from pydantic import JsonValue
 
 from connectors.teams.cards.expression_dates import (
-    added,
     from_epoch,
     from_ticks,
     moment_from,
+    shifted,
     ticks_of,
     written_moment,
 )
@@ -40,19 +40,19 @@ def _format_ticks(values: Sequence[JsonValue]) -> JsonValue:
 
 def _later(unit: str) -> Callable[[Sequence[JsonValue]], JsonValue]:
     def later(values: Sequence[JsonValue]) -> JsonValue:
-        moment = added(moment_from(values[0]), number_in(values[1]), unit)
+        moment = shifted(moment_from(values[0]), number_in(values[1]), unit)
         return written_moment(moment, _form(values, 2))
 
     return later
 
 
 def _add_to_time(values: Sequence[JsonValue]) -> JsonValue:
-    moment = added(moment_from(values[0]), number_in(values[1]), text_in(values[2]))
+    moment = shifted(moment_from(values[0]), number_in(values[1]), text_in(values[2]))
     return written_moment(moment, _form(values, 3))
 
 
 def _subtract_from_time(values: Sequence[JsonValue]) -> JsonValue:
-    moment = added(moment_from(values[0]), -number_in(values[1]), text_in(values[2]))
+    moment = shifted(moment_from(values[0]), -number_in(values[1]), text_in(values[2]))
     return written_moment(moment, _form(values, 3))
 
 

@@ -46,12 +46,12 @@ def _replace_ignoring_case(values: Sequence[JsonValue]) -> JsonValue:
     low, what = text.lower(), old.lower()
     if not what or len(low) != len(text) or low.count(what) * len(new) > 1_000_000:
         raise ValueError
-    found: list[str] = []
+    pieces: list[str] = []
     start = 0
     while (place := low.find(what, start)) >= 0:
-        found += [text[start:place], new]
+        pieces += [text[start:place], new]
         start = place + len(what)
-    return "".join([*found, text[start:]])
+    return "".join([*pieces, text[start:]])
 
 
 def _split(values: Sequence[JsonValue]) -> JsonValue:
@@ -61,13 +61,13 @@ def _split(values: Sequence[JsonValue]) -> JsonValue:
 
 def _index_of(values: Sequence[JsonValue]) -> JsonValue:
     if isinstance(values[0], list):
-        return next((i for i, one in enumerate(values[0]) if is_same(one, values[1])), -1)
+        return next((i for i, item in enumerate(values[0]) if is_same(item, values[1])), -1)
     return text_in(values[0]).find(text_in(values[1]))
 
 
 def _last_index_of(values: Sequence[JsonValue]) -> JsonValue:
     if isinstance(values[0], list):
-        places = [i for i, one in enumerate(values[0]) if is_same(one, values[1])]
+        places = [i for i, item in enumerate(values[0]) if is_same(item, values[1])]
         return places[-1] if places else -1
     return text_in(values[0]).rfind(text_in(values[1]))
 
@@ -84,7 +84,7 @@ def _sentence_case(values: Sequence[JsonValue]) -> JsonValue:
 
 
 def _title_case(values: Sequence[JsonValue]) -> JsonValue:
-    return " ".join(one[:1].upper() + one[1:].lower() for one in text_in(values[0]).split(" "))
+    return " ".join(word[:1].upper() + word[1:].lower() for word in text_in(values[0]).split(" "))
 
 
 def _reverse(values: Sequence[JsonValue]) -> JsonValue:

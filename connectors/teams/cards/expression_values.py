@@ -51,10 +51,10 @@ def object_in(value: JsonValue) -> dict[str, JsonValue]:
 
 
 def whole_in(value: JsonValue) -> int:
-    found = number_in(value)
-    if found != int(found):
+    amount = number_in(value)
+    if amount != int(amount):
         raise ValueError
-    return int(found)
+    return int(amount)
 
 
 def is_true(value: JsonValue) -> bool:
@@ -72,7 +72,7 @@ def is_same(left: JsonValue, right: JsonValue) -> bool:
     return left == right
 
 
-def compared(left: JsonValue, right: JsonValue) -> int:
+def compare(left: JsonValue, right: JsonValue) -> int:
     if isinstance(left, str) and isinstance(right, str):
         return (left > right) - (left < right)
     a, b = number_in(left), number_in(right)

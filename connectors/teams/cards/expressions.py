@@ -128,17 +128,17 @@ def parse(source: str) -> Expression:
     if len(source) > MAX_LENGTH:
         raise Unresolved
     parser = _Parser(source)
-    found = parser.expression(0, 0)
+    expression = parser.expression(0, 0)
     parser.end()
-    _check_depth(found)
-    return found
+    _check_depth(expression)
+    return expression
 
 
 def _check_depth(expression: Expression) -> None:
     """Chains of operators are as deep as they are long."""
     level: list[Expression] = [expression]
     for _ in range(MAX_DEPTH):
-        level = [inner for one in level for inner in _within(one)]
+        level = [inner for outer in level for inner in _within(outer)]
         if not level:
             return
     raise Unresolved
@@ -193,15 +193,15 @@ class _Parser:
             return self._unary(depth + 1)
         return self._postfix(self._primary(depth), depth)
 
-    def _postfix(self, found: Expression, depth: int) -> Expression:
+    def _postfix(self, operand: Expression, depth: int) -> Expression:
         while self._sign() in (".", "["):
             if self._takes("."):
-                found = Index(found, Literal(self._take("name")))
+                operand = Index(operand, Literal(self._take("name")))
             else:
                 self._needs("[")
-                found = Index(found, self.expression(0, depth + 1))
+                operand = Index(operand, self.expression(0, depth + 1))
                 self._needs("]")
-        return found
+        return operand
 
     def _primary(self, depth: int) -> Expression:
         if self._place >= len(self._tokens):
@@ -212,15 +212,15 @@ class _Parser:
             case "number":
                 return Literal(_number(text))
             case "string":
-                return Literal(_unescaped(text[1:-1]))
+                return Literal(_unescape(text[1:-1]))
             case "template":
-                return Interpolated(_interpolated(text[1:-1]))
+                return Interpolated(_parse_template(text[1:-1]))
             case "name":
-                return self._named(text, depth)
+                return self._name_or_call(text, depth)
             case _:
-                return self._bracketed(text, depth)
+                return self._bracket(text, depth)
 
-    def _named(self, name: str, depth: int) -> Expression:
+    def _name_or_call(self, name: str, depth: int) -> Expression:
         if self._takes("("):
             return Call(name.lower(), self._list(")", depth))
         if self._takes("=>"):
@@ -229,7 +229,7 @@ class _Parser:
             return Literal(_CONSTANTS[name])
         return Name(name)
 
-    def _bracketed(self, sign: str, depth: int) -> Expression:
+    def _bracket(self, sign: str, depth: int) -> Expression:
         match sign:
             case "(":
                 inner = self.expression(0, depth + 1)
@@ -243,25 +243,25 @@ class _Parser:
                 raise Unresolved
 
     def _list(self, end: str, depth: int) -> tuple[Expression, ...]:
-        found: list[Expression] = []
+        items: list[Expression] = []
         if self._takes(end):
             return ()
         while True:
-            found.append(self.expression(0, depth + 1))
+            items.append(self.expression(0, depth + 1))
             if self._takes(end):
-                return tuple(found)
+                return tuple(items)
             self._needs(",")
 
     def _pairs(self, depth: int) -> tuple[Expression, ...]:
-        found: list[Expression] = []
+        arguments: list[Expression] = []
         if self._takes("}"):
             return ()
         while True:
             key = self._take("string", "name")
             self._needs(":")
-            found += [Literal(key), self.expression(0, depth + 1)]
+            arguments += [Literal(key), self.expression(0, depth + 1)]
             if self._takes("}"):
-                return tuple(found)
+                return tuple(arguments)
             self._needs(",")
 
     # --- tokens
@@ -286,35 +286,35 @@ class _Parser:
             raise Unresolved
         kind, text = self._tokens[self._place]
         self._place += 1
-        return _unescaped(text[1:-1]) if kind == "string" else text
+        return _unescape(text[1:-1]) if kind == "string" else text
 
 
 def _tokens(source: str) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
+    tokens: list[tuple[str, str]] = []
     source, place = source.strip(), 0
     while place < len(source):
         token = _TOKEN.match(source, place)
         if token is None or token.lastgroup is None:
             raise Unresolved
-        found.append((token.lastgroup, token[token.lastgroup]))
+        tokens.append((token.lastgroup, token[token.lastgroup]))
         place = token.end()
-    return found
+    return tokens
 
 
 def _number(text: str) -> JsonValue:
-    found = int(text) if text.isdigit() and len(text) < 16 else float(text)
-    if not isfinite(found):
+    value = int(text) if text.isdigit() and len(text) < 16 else float(text)
+    if not isfinite(value):
         raise Unresolved
-    return found
+    return value
 
 
-def _unescaped(text: str) -> str:
-    return _ESCAPE.sub(lambda found: _ESCAPES.get(found[1], found[1]), text)
+def _unescape(text: str) -> str:
+    return _ESCAPE.sub(lambda escape: _ESCAPES.get(escape[1], escape[1]), text)
 
 
-def _interpolated(text: str) -> tuple[str | Expression, ...]:
+def _parse_template(text: str) -> tuple[str | Expression, ...]:
     return tuple(
-        parse(part.source) if isinstance(part, Embedded) else _unescaped(part)
+        parse(part.source) if isinstance(part, Embedded) else _unescape(part)
         for part in split_text(text)
     )
 
@@ -331,17 +331,17 @@ class Embedded:
 
 def split_text(text: str) -> list[str | Embedded]:
     """Text and the expressions in it. What is opened and never closed is text."""
-    found: list[str | Embedded] = []
+    parts: list[str | Embedded] = []
     start = 0
     while (begin := text.find("${", start)) >= 0:
         end = _end_of(text, begin + 2)
         if end < 0:
             break
         if begin > start:
-            found.append(text[start:begin])
-        found.append(Embedded(text[begin + 2 : end]))
+            parts.append(text[start:begin])
+        parts.append(Embedded(text[begin + 2 : end]))
         start = end + 1
-    return [*found, text[start:]] if text[start:] else found
+    return [*parts, text[start:]] if text[start:] else parts
 
 
 _BRACE = re.compile(r"[{}]|'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\"|`(?:[^`\\]|\\.)*+`", re.DOTALL)
@@ -350,13 +350,13 @@ _BRACE = re.compile(r"[{}]|'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\"|`(?:[^`\\]|\
 def _end_of(text: str, start: int) -> int:
     """Where the brace closes; braces in strings do not count."""
     depth = 1
-    for found in _BRACE.finditer(text, start):
-        if found[0] == "{":
+    for brace in _BRACE.finditer(text, start):
+        if brace[0] == "{":
             depth += 1
-        elif found[0] == "}":
+        elif brace[0] == "}":
             depth -= 1
             if not depth:
-                return found.start()
+                return brace.start()
     return -1
 
 
@@ -389,21 +389,21 @@ def evaluate(expression: Expression, scope: Scope) -> JsonValue:
         case Literal(value):
             return value
         case Name(name):
-            return _looked_up(name, scope)
+            return _look_up(name, scope)
         case Index(of, index):
-            return _indexed(evaluate(of, scope), evaluate(index, scope))
+            return _index(evaluate(of, scope), evaluate(index, scope))
         case Call(function, arguments):
-            return _called(function, arguments, scope)
+            return _call(function, arguments, scope)
         case Interpolated(parts):
-            told = (
+            texts = (
                 part if isinstance(part, str) else written(evaluate(part, scope)) for part in parts
             )
-            return charged("".join(told), scope)
+            return charged("".join(texts), scope)
         case Lambda():
             raise Unresolved
 
 
-def _called(function: str, arguments: tuple[Expression, ...], scope: Scope) -> JsonValue:
+def _call(function: str, arguments: tuple[Expression, ...], scope: Scope) -> JsonValue:
     if (special := scope.specials.get(function)) is not None:
         return special(scope, arguments)
     if (plain := scope.functions.get(function)) is None:
@@ -415,7 +415,7 @@ def _called(function: str, arguments: tuple[Expression, ...], scope: Scope) -> J
         raise Unresolved from None
 
 
-def _looked_up(name: str, scope: Scope) -> JsonValue:
+def _look_up(name: str, scope: Scope) -> JsonValue:
     if name in scope.names:
         return scope.names[name]
     if name == "$data":
@@ -423,7 +423,7 @@ def _looked_up(name: str, scope: Scope) -> JsonValue:
     return scope.data.get(name) if isinstance(scope.data, dict) else None
 
 
-def _indexed(value: JsonValue, index: JsonValue) -> JsonValue:
+def _index(value: JsonValue, index: JsonValue) -> JsonValue:
     if isinstance(value, dict) and isinstance(index, str):
         return value.get(index)
     if isinstance(value, list) and isinstance(index, int | float) and not isinstance(index, bool):
@@ -471,5 +471,5 @@ def items_of(value: JsonValue) -> list[JsonValue]:
     if isinstance(value, list):
         return value
     if isinstance(value, dict):
-        return [cast("JsonValue", {"key": key, "value": one}) for key, one in value.items()]
+        return [cast("JsonValue", {"key": key, "value": member}) for key, member in value.items()]
     raise Unresolved

@@ -14,7 +14,7 @@ Step = str | int
 
 def places_of(
     value: JsonValue,
-    wanted: Callable[[Step, JsonValue], bool],
+    is_match: Callable[[Step, JsonValue], bool],
     within: Callable[[Step], bool] = lambda _step: True,
 ) -> Iterator[tuple[str, Step, JsonValue]]:
     """Pointer, last step and value of all that is `wanted`; members are looked into where
@@ -22,18 +22,18 @@ def places_of(
     way: list[Step] = [""]
     stack: list[Iterator[tuple[Step, JsonValue]]] = [iter([("", value)])]
     while stack:
-        found = next(stack[-1], None)
-        if found is None:
+        entry = next(stack[-1], None)
+        if entry is None:
             stack.pop()
             way.pop()
             continue
-        step, one = found
+        step, item = entry
         way[-1] = step
-        if wanted(step, one):
-            yield pointer("", *way[1:]), step, one
-        elif isinstance(one, dict | list) and within(step):
+        if is_match(step, item):
+            yield pointer("", *way[1:]), step, item
+        elif isinstance(item, dict | list) and within(step):
             way.append("")
-            stack.append(iter(_members(one)))
+            stack.append(iter(_members(item)))
 
 
 def _members(value: dict[str, JsonValue] | list[JsonValue]) -> Iterable[tuple[Step, JsonValue]]:

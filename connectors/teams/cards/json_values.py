@@ -11,10 +11,10 @@ Json = dict[str, JsonValue]
 
 def string(value: Json, key: str) -> str:
     """Text; a number is written as text, as clients do with one that stands for text."""
-    found = value.get(key)
-    if type(found) is str:  # asked for most often, and twice as fast as isinstance
-        return found
-    return "" if found is None else written_number(found)
+    member = value.get(key)
+    if type(member) is str:  # asked for most often, and twice as fast as isinstance
+        return member
+    return "" if member is None else written_number(member)
 
 
 def written_number(value: JsonValue) -> str:
@@ -30,10 +30,10 @@ def _written_integer(value: int) -> str:
 
 def flag(value: Json, key: str, *, default: bool = False) -> bool:
     """True and false, also where they are written as text."""
-    found = value.get(key)
-    if isinstance(found, bool):
-        return found
-    if isinstance(found, str) and (text := found.strip().lower()) in ("true", "false"):
+    member = value.get(key)
+    if isinstance(member, bool):
+        return member
+    if isinstance(member, str) and (text := member.strip().lower()) in ("true", "false"):
         return text == "true"
     return default
 
@@ -49,10 +49,10 @@ def number_of(value: JsonValue) -> float | None:
     if isinstance(value, str) and len(value) > 40:
         return None
     try:
-        found = float(value)
+        result = float(value)
     except (ValueError, OverflowError):
         return None
-    return found if isfinite(found) else None
+    return result if isfinite(result) else None
 
 
 def float_of(value: int) -> float:
@@ -65,8 +65,8 @@ def float_of(value: int) -> float:
 
 def whole(value: Json, key: str) -> int | None:
     """A whole number, also one that is written as text or with a fraction."""
-    found = number(value, key)
-    return None if found is None or abs(found) > 10**15 else int(found)
+    result = number(value, key)
+    return None if result is None or abs(result) > 10**15 else int(result)
 
 
 def pixels(value: JsonValue) -> int | None:
@@ -74,13 +74,13 @@ def pixels(value: JsonValue) -> int | None:
     if isinstance(value, str):
         text = value.strip().lower()
         value = text.removesuffix("px") if text.endswith("px") else None
-    found = number_of(value)
-    return int(found) if found is not None and 0 < found < 100_000 else None
+    length = number_of(value)
+    return int(length) if length is not None and 0 < length < 100_000 else None
 
 
 def items(value: Json, key: str) -> list[JsonValue]:
-    found = value.get(key)
-    return found if isinstance(found, list) else []
+    member = value.get(key)
+    return member if isinstance(member, list) else []
 
 
 def objects(value: Json, key: str) -> list[Json]:
@@ -91,12 +91,12 @@ def objects(value: Json, key: str) -> list[Json]:
 def object_at(value: Json, *path: str) -> Json:
     """The object at this path of keys, {} where there is none."""
     for key in path:
-        found = value.get(key)
-        value = found if isinstance(found, dict) else {}
+        member = value.get(key)
+        value = member if isinstance(member, dict) else {}
     return value
 
 
 def choice_of(value: Json, key: str) -> str:
     """One of a closed set of names, which clients read whatever their case: lower case here."""
-    found = value.get(key)
-    return found.lower() if type(found) is str else ""
+    name = value.get(key)
+    return name.lower() if type(name) is str else ""

@@ -29,9 +29,9 @@ from connectors.teams.cards.schemas import ADAPTIVE, CONNECTOR, schema_of
 def mistakes(payload: Payload) -> tuple[CodecError, ...]:
     """Of an Adaptive Card, filled in with its data where it came with some, or a card of the Bot
     Framework."""
-    if (found := card_in(payload)) is None:
+    if (located := card_in(payload)) is None:
         return ()
-    card, at = found
+    card, at = located
     schema_id = schema_of(payload.schema_id)
     family = {ADAPTIVE: "card", CONNECTOR: "connector"}.get(schema_id, "bot card")
     return mistakes_in(card, object_of(family, "a card: an object"), _FAMILIES, at)
@@ -65,25 +65,25 @@ _BUTTONS = list_of("button", "an object with type")
 
 # --- kinds ----------------------------------------------------------------------------------
 
-_PRESSED: Members = {"selectAction": _ACTION}
-_SHOWN: Members = {"title": SCALAR, "iconUrl": NON_EMPTY, "menuActions": _ACTIONS}
+_PRESS_MEMBERS: Members = {"selectAction": _ACTION}
+_BUTTON_MEMBERS: Members = {"title": SCALAR, "iconUrl": NON_EMPTY, "menuActions": _ACTIONS}
 _ID: Members = {"id": NON_EMPTY}
-_ASKED: Members = {"label": SCALAR, "errorMessage": SCALAR, "placeholder": SCALAR}
-_INPUT = Kind(_ID, _ASKED)
-_BOX = Kind({}, {"items": _ELEMENTS, **_PRESSED})
-_WHOLE: Members = {"body": _ELEMENTS, "actions": _ACTIONS, **_PRESSED}
+_INPUT_MEMBERS: Members = {"label": SCALAR, "errorMessage": SCALAR, "placeholder": SCALAR}
+_INPUT = Kind(_ID, _INPUT_MEMBERS)
+_BOX = Kind({}, {"items": _ELEMENTS, **_PRESS_MEMBERS})
+_WHOLE: Members = {"body": _ELEMENTS, "actions": _ACTIONS, **_PRESS_MEMBERS}
 _PAGED = Kind({"pages": _PAGES})
 _CHART = Kind({"data": _DATA})
 _ACTION_KINDS: dict[str | int, Kind] = {
-    "Action.OpenUrl": Kind({"url": NON_EMPTY}, _SHOWN),
-    "Action.OpenUrlDialog": Kind({}, _SHOWN),
-    "Action.Submit": Kind({}, _SHOWN),
-    "Action.Execute": Kind({}, {**_SHOWN, "verb": SCALAR}),
-    "Action.ShowCard": Kind({"card": _CARD}, _SHOWN),
-    "Action.ToggleVisibility": Kind({"targetElements": _TARGETS}, _SHOWN),
-    "Action.Popover": Kind({"content": _ELEMENT}, _SHOWN),
-    "Action.ResetInputs": Kind({}, _SHOWN),
-    "Action.InsertImage": Kind({}, _SHOWN),
+    "Action.OpenUrl": Kind({"url": NON_EMPTY}, _BUTTON_MEMBERS),
+    "Action.OpenUrlDialog": Kind({}, _BUTTON_MEMBERS),
+    "Action.Submit": Kind({}, _BUTTON_MEMBERS),
+    "Action.Execute": Kind({}, {**_BUTTON_MEMBERS, "verb": SCALAR}),
+    "Action.ShowCard": Kind({"card": _CARD}, _BUTTON_MEMBERS),
+    "Action.ToggleVisibility": Kind({"targetElements": _TARGETS}, _BUTTON_MEMBERS),
+    "Action.Popover": Kind({"content": _ELEMENT}, _BUTTON_MEMBERS),
+    "Action.ResetInputs": Kind({}, _BUTTON_MEMBERS),
+    "Action.InsertImage": Kind({}, _BUTTON_MEMBERS),
 }
 
 _FAMILIES: Families = {
@@ -93,31 +93,31 @@ _FAMILIES: Families = {
         "TextBlock": Kind({"text": SCALAR}),
         "RichTextBlock": Kind({"inlines": _RUNS}),
         "TextRun": Kind({"text": SCALAR}),
-        "Image": Kind({"url": NON_EMPTY}, _PRESSED),
+        "Image": Kind({"url": NON_EMPTY}, _PRESS_MEMBERS),
         "ImageSet": Kind({"images": _IMAGES}),
         "Media": Kind({"sources": _SOURCES}, {"poster": NON_EMPTY}),
         "Container": _BOX,
-        "ColumnSet": Kind({}, {"columns": _COLUMNS, **_PRESSED}),
+        "ColumnSet": Kind({}, {"columns": _COLUMNS, **_PRESS_MEMBERS}),
         "Column": _BOX,
         "FactSet": Kind({"facts": _FACTS}),
         "ActionSet": Kind({"actions": _ACTIONS}),
         "Table": Kind({}, {"rows": _ROWS, "columns": _DATA}),
-        "Input.Text": Kind(_ID, {**_ASKED, "inlineAction": _ACTION}),
+        "Input.Text": Kind(_ID, {**_INPUT_MEMBERS, "inlineAction": _ACTION}),
         "Input.Number": _INPUT,
         "Input.Date": _INPUT,
         "Input.Time": _INPUT,
-        "Input.Toggle": Kind({**_ID, "title": SCALAR}, _ASKED),
+        "Input.Toggle": Kind({**_ID, "title": SCALAR}, _INPUT_MEMBERS),
         "Input.ChoiceSet": Kind(
-            _ID, {**_ASKED, "choices": _CHOICES}, one_of=("choices", "choices.data")
+            _ID, {**_INPUT_MEMBERS, "choices": _CHOICES}, one_of=("choices", "choices.data")
         ),
         "Input.Rating": _INPUT,
         "CodeBlock": Kind(one_of=("codeSnippet", "url")),
         "Badge": Kind({}, {"text": SCALAR, "icon": SCALAR}),
-        "Icon": Kind({"name": NON_EMPTY}, _PRESSED),
+        "Icon": Kind({"name": NON_EMPTY}, _PRESS_MEMBERS),
         "ProgressBar": Kind(),
         "ProgressRing": Kind(),
         "Rating": Kind(),
-        "CompoundButton": Kind({}, _PRESSED),
+        "CompoundButton": Kind({}, _PRESS_MEMBERS),
         "Component": Kind({"name": NON_EMPTY}),
         "Carousel": _PAGED,
         "Accordion": _PAGED,
@@ -140,7 +140,7 @@ _FAMILIES: Families = {
     "cell": Family("a cell", {"TableCell": _BOX}, untyped=_BOX),
     "page": Family("a page", untyped=_BOX),
     "run": Family("a run of text", {
-        "TextRun": Kind({"text": SCALAR}, _PRESSED),
+        "TextRun": Kind({"text": SCALAR}, _PRESS_MEMBERS),
         "IconRun": Kind({"name": NON_EMPTY}),
         "ImageRun": Kind({"url": NON_EMPTY}),
         "CitationRun": Kind(),

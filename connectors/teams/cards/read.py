@@ -47,14 +47,14 @@ __all__ = ["card_in", "left_out", "payloads", "read_message", "read_payload", "u
 
 def read_message(native: JsonValue, workspace: str = "") -> Card:
     """All payloads of a message as one card; several cards are containers, or leafed through."""
-    found = [(payload, _read(payload, workspace)) for payload in payloads(native)]
-    cards = [_boxed(payload, card) for payload, card in found if payload.schema_id in schemas.CARDS]
+    parts = [(payload, _read(payload, workspace)) for payload in payloads(native)]
+    cards = [_boxed(payload, card) for payload, card in parts if payload.schema_id in schemas.CARDS]
     nodes: list[Node] = []
     if len(cards) < 2:
-        nodes += [node for _, card in found for node in card.nodes]
+        nodes += [node for _, card in parts for node in card.nodes]
     else:
-        nodes += _several(found, cards, leafed=_is_carousel(native))
-    return Card(tuple(nodes), summary=_summary(native, found))
+        nodes += _combine(parts, cards, leafed=_is_carousel(native))
+    return Card(tuple(nodes), summary=_summary(native, parts))
 
 
 def read_payload(payload: Payload, workspace: str = "") -> Card:
@@ -69,30 +69,30 @@ def _read(payload: Payload, workspace: str) -> Card:
     schema_id, data, at = schema_of(payload.schema_id), payload.data, payload.at
     if schema_id == schemas.TEXT:
         return Card(tuple(_text(data, at, workspace)), at=at)
-    found = parsed(data)
-    if found is None:
+    mapping = parsed(data)
+    if mapping is None:
         raise CodecError(at, f"is no {schema_id!r}: it must be an object")
     if schema_id in schemas.CARDS:
-        return _card(schema_id, found, at, workspace)
-    return Card(tuple(_attached(schema_id, found, at)), at=at)
+        return _card(schema_id, mapping, at, workspace)
+    return Card(tuple(_read_attached(schema_id, mapping, at)), at=at)
 
 
 def unexpanded(payload: Payload) -> tuple[str, ...]:
     """Where a card still has `${...}` that nobody gave data for: it is shown as it stands."""
     if schema_of(payload.schema_id) != schemas.ADAPTIVE:
         return ()
-    found = parsed(payload.data)
-    if found is None:
+    mapping = parsed(payload.data)
+    if mapping is None:
         return ()
-    expanded, unresolved = _expanded(found)
-    left = unexpanded_in(found) if expanded is found else unresolved
-    return tuple(f"{payload.at}{one}" for one in left)
+    expanded, unresolved = _expanded(mapping)
+    left = unexpanded_in(mapping) if expanded is mapping else unresolved
+    return tuple(f"{payload.at}{pointer}" for pointer in left)
 
 
 def left_out(payload: Payload) -> tuple[Loss, ...]:
     """What a payload has and the tree does not say: backgrounds, and what happens by itself."""
-    found = parsed(payload.data) if schema_of(payload.schema_id) == schemas.ADAPTIVE else None
-    return left_out_of_card(found, payload.at) if found is not None else ()
+    mapping = parsed(payload.data) if schema_of(payload.schema_id) == schemas.ADAPTIVE else None
+    return left_out_of_card(mapping, payload.at) if mapping is not None else ()
 
 
 # --- a message ------------------------------------------------------------------------------
@@ -102,12 +102,12 @@ def _is_carousel(native: JsonValue) -> bool:
     return isinstance(native, dict) and choice_of(native, "attachmentLayout") == "carousel"
 
 
-def _several(
-    found: Sequence[tuple[Payload, Card]], cards: Sequence[Container], *, leafed: bool
+def _combine(
+    parts: Sequence[tuple[Payload, Card]], cards: Sequence[Container], *, leafed: bool
 ) -> list[Node]:
     nodes: list[Node] = []
     waiting = list(reversed(cards))
-    for payload, card in found:
+    for payload, card in parts:
         if payload.schema_id not in schemas.CARDS:
             nodes += card.nodes
         elif not leafed:
@@ -126,13 +126,13 @@ def _boxed(payload: Payload, card: Card) -> Container:
             return Container(nodes, form="card", at=payload.at)
 
 
-def _summary(native: JsonValue, found: Sequence[tuple[Payload, Card]]) -> str:
+def _summary(native: JsonValue, parts: Sequence[tuple[Payload, Card]]) -> str:
     """What the message says of itself; nothing where its text says all."""
-    if isinstance(native, dict) and (said := string(native, "summary").strip()):
-        return said
-    if any(payload.schema_id == schemas.TEXT for payload, _ in found):
+    if isinstance(native, dict) and (own_summary := string(native, "summary").strip()):
+        return own_summary
+    if any(payload.schema_id == schemas.TEXT for payload, _ in parts):
         return ""
-    return next((card.summary for _, card in found if card.summary), "")
+    return next((card.summary for _, card in parts if card.summary), "")
 
 
 # --- payloads -------------------------------------------------------------------------------
@@ -140,10 +140,10 @@ def _summary(native: JsonValue, found: Sequence[tuple[Payload, Card]]) -> str:
 
 def card_in(payload: Payload) -> tuple[Json, str] | None:
     """A card as it is meant to be shown, and where it stands; None for other payloads."""
-    schema_id, found = schema_of(payload.schema_id), parsed(payload.data)
-    if schema_id not in schemas.CARDS or found is None:
+    schema_id, mapping = schema_of(payload.schema_id), parsed(payload.data)
+    if schema_id not in schemas.CARDS or mapping is None:
         return None
-    data, at = _content(found, payload.at)
+    data, at = _content(mapping, payload.at)
     return (_expanded(data)[0] if schema_id == schemas.ADAPTIVE else data), at
 
 
@@ -173,7 +173,7 @@ def _expanded(card: Json) -> tuple[Json, tuple[str, ...]]:
     return card, ()
 
 
-def _attached(schema_id: str, data: Json, at: str) -> list[Node]:
+def _read_attached(schema_id: str, data: Json, at: str) -> list[Node]:
     if schema_id == schemas.SUGGESTED:
         return read_suggested(data, at)
     if schema_id == schemas.DISCLOSURE:
@@ -220,10 +220,12 @@ def _head(data: Json, at: str) -> list[Node]:
     """What stands above a message."""
     if subject := string(data, "subject").strip():
         return [Prose((Heading(3, (Text(subject),)),), at=at)]
-    names = [name for one in objects(data, "onBehalfOf") if (name := string(one, "displayName"))]
+    names = [
+        name for sender in objects(data, "onBehalfOf") if (name := string(sender, "displayName"))
+    ]
     if names:
-        said = f"on behalf of {', '.join(names)}"
-        return [Prose((Paragraph((Text(said),)),), subtle=True, at=at)]
+        line = f"on behalf of {', '.join(names)}"
+        return [Prose((Paragraph((Text(line),)),), subtle=True, at=at)]
     if choice_of(data, "importance") in ("high", "urgent"):
         word = "Urgent!" if choice_of(data, "importance") == "urgent" else "Important!"
         return [Badge((Text(word),), style="attention", at=at)]

@@ -46,23 +46,23 @@ def read_actions(reading: Reading, holder: Json, at: str, depth: int) -> list[No
     if not (several := items(holder, "actions")):
         return []
     place = f"{at}/actions"
-    rows = joined_rows(reading.nodes(several, place, depth))
+    rows = join_rows(reading.nodes(several, place, depth))
     if len(rows) == 1 and isinstance(only := rows[0], Actions):
         return [Actions(only.items, at=place)]
     return rows
 
 
-def joined_rows(nodes: list[Node]) -> list[Node]:
+def join_rows(nodes: list[Node]) -> list[Node]:
     """Rows of buttons that follow one another become one, which stands where the first stood."""
-    found: list[Node] = []
+    rows: list[Node] = []
     for is_row, group in groupby(nodes, lambda node: isinstance(node, Actions)):
         several = list(group)
         if is_row and len(several) > 1:
             inner = tuple(item for row in several if isinstance(row, Actions) for item in row.items)
-            found.append(Actions(inner, at=several[0].at))
+            rows.append(Actions(inner, at=several[0].at))
         else:
-            found += several
-    return found
+            rows += several
+    return rows
 
 
 # --- buttons --------------------------------------------------------------------------------
@@ -74,10 +74,10 @@ def _open(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
 
 def _submit(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
     """`data.msteams` may say that a press signs in: then it opens a page."""
-    asked = object_at(item, "data", "msteams")
+    extension = object_at(item, "data", "msteams")
     alone = not reading.asks or choice_of(item, "associatedInputs") == "none"
     button = _button(reading, item, at, "press" if alone else "submit", value=item.get("data"))
-    if choice_of(asked, "type") == "signin" and (url := safe_url(string(asked, "value"))):
+    if choice_of(extension, "type") == "signin" and (url := safe_url(string(extension, "value"))):
         button = replace(button, does="open", url=url)
     return _row(reading, item, button, depth)
 
@@ -98,7 +98,7 @@ def _toggle(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
     if not (targets := targets_of(item)) and not string(item, "title").strip():
         return []
     several = items(item, "targetElements")
-    explicit = any(isinstance(one, dict) and "isVisible" in one for one in several)
+    explicit = any(isinstance(target, dict) and "isVisible" in target for target in several)
     value: JsonValue = several if explicit else None
     button = _button(reading, item, at, "toggle", targets=targets, value=value)
     return _row(reading, item, button, depth)
@@ -136,13 +136,13 @@ def _button(
     nodes: Nodes = (),
     targets: tuple[str, ...] = (),
 ) -> Button:
-    hint = reading.said(item, "tooltip") if "tooltip" in item else ""
+    hint = reading.text(item, "tooltip") if "tooltip" in item else ""
     label = reading.line(item, "title")
     if not label:
-        said = hint or _name(item)
-        hint, label = "", (Text(said),) if said else ()
+        words = hint or _name(item)
+        hint, label = "", (Text(words),) if words else ()
     if "dialogTitle" in item:
-        hint = f"{hint} {reading.said(item, 'dialogTitle')}".strip()
+        hint = f"{hint} {reading.text(item, 'dialogTitle')}".strip()
     return Button(
         label,
         does=does,
@@ -178,7 +178,7 @@ def _row(reading: Reading, item: Json, button: Button, depth: int) -> list[Node]
     if "menuActions" not in item:
         return row
     menu = reading.nodes(item["menuActions"], f"{button.at}/menuActions", depth + 1)
-    return joined_rows([*row, *map(_secondary, menu)])
+    return join_rows([*row, *map(_secondary, menu)])
 
 
 def _secondary(node: Node) -> Node:
@@ -226,7 +226,7 @@ def with_selected(
         return nodes
     if (url := selected_link(item)) and len(nodes) == 1:
         action = object_at(item, "selectAction")
-        title = reading.said(action, "title") or reading.said(action, "tooltip")
+        title = reading.text(action, "title") or reading.text(action, "tooltip")
         if (linked := _linked(nodes[0], url, title)) is not None:
             return [linked]
     return [*nodes, *selected_nodes(reading, item, at, depth)]
@@ -247,7 +247,7 @@ def _linked(node: Node, url: str, title: str) -> Node | None:
                 return None
             return replace(node, text=(replace(block, children=(Link(url, children),)),))
         case Columns(columns):
-            title = "" if any(_says(one.nodes, title) for one in columns) else title
+            title = "" if any(_says(cell.nodes, title) for cell in columns) else title
             for number, column in enumerate(columns):
                 if (nodes := _first_linked(column.nodes, url, title)) is not None:
                     linked = replace(column, nodes=nodes)

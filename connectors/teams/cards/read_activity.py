@@ -24,7 +24,7 @@ from connectors.teams.elements import Element, parse_html
 
 _TAGS = re.compile(r"<[^<>]*>")
 _NOT_LETTERS = re.compile(r"[\W_]+")
-_SEEN_TAG = re.compile(r"<(?:img|emoji|hr)\b", re.IGNORECASE)
+_VISIBLE_TAG = re.compile(r"<(?:img|emoji|hr)\b", re.IGNORECASE)
 _PLACED = re.compile(
     r"<attachment\b[^<>]*?\bid\s*=\s*[\"']?(?P<id>[^\"'<>\s]{1,200})[^<>]*>(?:\s*</attachment>)?"
     r"|(?P<picture><img\b[^<>]*schema\.skype\.com/AMSImage[^<>]*>)"
@@ -78,9 +78,9 @@ def _answer(native: Json) -> Iterator[Payload]:
     extension, task = object_at(native, "composeExtension"), object_at(native, "task")
     if text := string(extension, "text").strip():
         yield Payload(schemas.TEXT, text, "/composeExtension/text")
-    for index, one in enumerate(items(extension, "attachments")):
-        if isinstance(one, dict):
-            yield from _attachment(one, f"/composeExtension/attachments/{index}")
+    for index, attachment in enumerate(items(extension, "attachments")):
+        if isinstance(attachment, dict):
+            yield from _attachment(attachment, f"/composeExtension/attachments/{index}")
     if actions := object_at(extension, "suggestedActions"):
         yield Payload(schemas.SUGGESTED, actions, "/composeExtension/suggestedActions")
     if text := string(task, "value").strip():
@@ -138,28 +138,29 @@ class _Message:
     def __init__(self, native: Json) -> None:
         self._native = native
         self._attachments = [
-            (index, one)
-            for index, one in enumerate(items(native, "attachments"))
-            if isinstance(one, dict)
+            (index, attachment)
+            for index, attachment in enumerate(items(native, "attachments"))
+            if isinstance(attachment, dict)
         ]
-        self._shown: set[int] = set()
+        self._yielded: set[int] = set()
         pictures = [attachment for attachment in self._attachments if _is_picture(attachment[1])]
         self._pictures = iter(pictures)
         self._named: dict[str, Iterator[tuple[int, Json]]] = {
-            string(one, "id"): iter([(index, one)]) for index, one in reversed(self._attachments)
+            string(attachment, "id"): iter([(index, attachment)])
+            for index, attachment in reversed(self._attachments)
         }
         self._entities: JsonValue = [
-            one for one in objects(native, "entities") if string(one, "type") == "mention"
+            entity for entity in objects(native, "entities") if string(entity, "type") == "mention"
         ]
 
     def of_activity(self) -> Iterator[Payload]:
-        yield from self._around()
+        yield from self._head_lines()
         for index, entity in enumerate(items(self._native, "entities")):
             if isinstance(entity, dict) and isinstance(entity.get("quotedReply"), dict):
                 place = f"/entities/{index}/quotedReply"
                 yield Payload(schemas.QUOTED, entity["quotedReply"], place)
         yield from self._text()
-        yield from self._rest()
+        yield from self._remaining()
         if object_at(self._native, "suggestedActions"):
             data = self._native["suggestedActions"]
             yield Payload(schemas.SUGGESTED, data, "/suggestedActions")
@@ -168,19 +169,19 @@ class _Message:
                 yield Payload(schemas.DISCLOSURE, entity, f"/entities/{index}")
 
     def of_graph(self) -> Iterator[Payload]:
-        yield from self._around()
+        yield from self._head_lines()
         if subject := string(self._native, "subject").strip():
             yield Payload(schemas.TEXT, {"subject": subject}, "/subject")
         body = object_at(self._native, "body")
         content = string(body, "content")
         if choice_of(body, "contentType") == "html":
-            said: Json = {"mentions": self._native.get("mentions")}
-            yield from self._html(content, "/body/content", said)
+            context: Json = {"mentions": self._native.get("mentions")}
+            yield from self._html(content, "/body/content", context)
         elif content.strip():
             yield Payload(schemas.TEXT, {"text": content, "textFormat": "plain"}, "/body/content")
-        yield from self._rest()
+        yield from self._remaining()
 
-    def _around(self) -> Iterator[Payload]:
+    def _head_lines(self) -> Iterator[Payload]:
         """What stands at the head: that it is urgent, on whose behalf it was said."""
         if choice_of(self._native, "importance") in ("high", "urgent"):
             data: Json = {"importance": self._native["importance"]}
@@ -194,36 +195,36 @@ class _Message:
     def _text(self) -> Iterator[Payload]:
         """The text, or the HTML that says the same with its formatting; other HTML below it."""
         text = string(self._native, "text")
-        said, mirrored, shown = _letters(text), False, list[tuple[int, str]]()
+        letters, mirrored, texts = _letters(text), False, list[tuple[int, str]]()
         for index, html in self._htmls():
-            self._shown.add(index)
-            own = _letters(html) if len(shown) < _COMPARED else ""
-            if not mirrored and own and said in own:
+            self._yielded.add(index)
+            own = _letters(html) if len(texts) < _COMPARED else ""
+            if not mirrored and own and letters in own:
                 mirrored = True
-            elif own and own in said:
+            elif own and own in letters:
                 continue
-            shown.append((index, html))
-        self._shown.update(self._copies(text))
+            texts.append((index, html))
+        self._yielded.update(self._copies(text))
         if not mirrored and text.strip():
             yield Payload(schemas.TEXT, self._plain(text), "/text")
-        for index, html in shown:
+        for index, html in texts:
             place = f"/attachments/{index}/content"
             yield from self._html(html, place, {"entities": self._entities})
 
     def _htmls(self) -> Iterator[tuple[int, str]]:
-        for index, one in self._attachments:
-            is_html = schema_of(string(one, "contentType")).lower() == "text/html"
-            if is_html and isinstance(html := one.get("content"), str):
+        for index, attachment in self._attachments:
+            is_html = schema_of(string(attachment, "contentType")).lower() == "text/html"
+            if is_html and isinstance(html := attachment.get("content"), str):
                 yield index, html
 
     def _copies(self, text: str) -> Iterator[int]:
         """Attachments of plain text that say what the text says."""
-        for index, one in self._attachments[:_COMPARED]:
-            is_plain = schema_of(string(one, "contentType")).lower() == "text/plain"
+        for index, attachment in self._attachments[:_COMPARED]:
+            is_plain = schema_of(string(attachment, "contentType")).lower() == "text/plain"
             if (
                 is_plain
-                and not one.get("contentUrl")
-                and _letters(string(one, "content")) in _letters(text)
+                and not attachment.get("contentUrl")
+                and _letters(string(attachment, "content")) in _letters(text)
             ):
                 yield index
 
@@ -234,45 +235,45 @@ class _Message:
             return text
         return {"text": text, "textFormat": form, "entities": self._entities}
 
-    def _html(self, html: str, at: str, said: Json) -> Iterator[Payload]:
+    def _html(self, html: str, at: str, context: Json) -> Iterator[Payload]:
         """HTML, parted where attachments are placed in it and where another message is quoted."""
         start = 0
-        while found := _PLACED.search(html, start):
-            placed = list(self._placed(found, html, at))
-            end = _end_of_quote(html, found.end()) if found["reply"] else found.end()
-            if placed or not found["picture"]:
-                yield from _piece(html[start : found.start()], at, said)
+        while mark := _PLACED.search(html, start):
+            placed = list(self._placed(mark, html, at))
+            end = _end_of_quote(html, mark.end()) if mark["reply"] else mark.end()
+            if placed or not mark["picture"]:
+                yield from _piece(html[start : mark.start()], at, context)
                 yield from placed
             else:  # a picture that nothing else tells of
-                yield from _piece(html[start:end], at, said)
+                yield from _piece(html[start:end], at, context)
             start = end
-        yield from _piece(html[start:], at, said)
+        yield from _piece(html[start:], at, context)
 
-    def _placed(self, found: re.Match[str], html: str, at: str) -> Iterator[Payload]:
-        if found["reply"]:
-            yield _quote(html[found.start() : _end_of_quote(html, found.end())], f"{at}/reply")
+    def _placed(self, mark: re.Match[str], html: str, at: str) -> Iterator[Payload]:
+        if mark["reply"]:
+            yield _quote(html[mark.start() : _end_of_quote(html, mark.end())], f"{at}/reply")
             return
-        named = self._pictures if found["picture"] else self._named.get(found["id"], iter(()))
-        for index, one in named:
-            if index not in self._shown:
-                self._shown.add(index)
-                yield from _attachment(one, f"/attachments/{index}")
+        named = self._pictures if mark["picture"] else self._named.get(mark["id"], iter(()))
+        for index, attachment in named:
+            if index not in self._yielded:
+                self._yielded.add(index)
+                yield from _attachment(attachment, f"/attachments/{index}")
                 return
 
-    def _rest(self) -> Iterator[Payload]:
-        for index, one in self._attachments:
-            if index not in self._shown:
-                yield from _attachment(one, f"/attachments/{index}")
+    def _remaining(self) -> Iterator[Payload]:
+        for index, attachment in self._attachments:
+            if index not in self._yielded:
+                yield from _attachment(attachment, f"/attachments/{index}")
 
 
 def _is_picture(attachment: Json) -> bool:
     return string(attachment, "contentType").lower().startswith("image/")
 
 
-def _piece(html: str, at: str, said: Json) -> Iterator[Payload]:
-    shown = unescape(_TAGS.sub("", html)) if "<" in html or "&" in html else html
-    if shown.strip() or _SEEN_TAG.search(html):
-        yield Payload(schemas.TEXT, {"html": html, **said}, at)
+def _piece(html: str, at: str, context: Json) -> Iterator[Payload]:
+    visible = unescape(_TAGS.sub("", html)) if "<" in html or "&" in html else html
+    if visible.strip() or _VISIBLE_TAG.search(html):
+        yield Payload(schemas.TEXT, {"html": html, **context}, at)
 
 
 def _letters(text: str) -> str:
@@ -283,16 +284,16 @@ def _letters(text: str) -> str:
 
 
 def _end_of_quote(html: str, start: int) -> int:
-    found = _END_OF_QUOTE.search(html, start)
-    return found.end() if found else len(html)
+    match = _END_OF_QUOTE.search(html, start)
+    return match.end() if match else len(html)
 
 
 def _quote(html: str, at: str) -> Payload:
     """The message that is answered, told as Microsoft Graph tells it."""
     element = next(parse_html(html).elements(), Element(""))
-    author = next((one for one in element.elements() if one.tag == "strong"), Element(""))
-    rest = [child for child in element.children if child is not author]
-    preview = " ".join(one if isinstance(one, str) else one.text() for one in rest)
+    author = next((child for child in element.elements() if child.tag == "strong"), Element(""))
+    children = [child for child in element.children if child is not author]
+    preview = " ".join(child if isinstance(child, str) else child.text() for child in children)
     data: Json = {
         "messageId": element.attributes.get("itemid", ""),
         "messagePreview": " ".join(preview.split()),

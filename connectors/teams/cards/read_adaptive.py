@@ -33,10 +33,10 @@ def read_adaptive(card: Json, at: str, workspace: str) -> Card:
     whole: Json = card if "type" in card else {**card, "type": "AdaptiveCard"}
     reading = begin_reading(card, workspace, READERS, read_unknown)
     nodes = [*reading.element(whole, at, -1), *_sources(card, f"{at}/references")]
-    told = string(card, "fallbackText").strip()
-    if not nodes and told:
-        nodes = [Prose(plain_text(told), at=f"{at}/fallbackText")]
-    return Card(tuple(nodes), summary=told or _spoken(string(card, "speak")), at=at)
+    fallback_text = string(card, "fallbackText").strip()
+    if not nodes and fallback_text:
+        nodes = [Prose(plain_text(fallback_text), at=f"{at}/fallbackText")]
+    return Card(tuple(nodes), summary=fallback_text or _spoken(string(card, "speak")), at=at)
 
 
 def words_of(value: JsonValue, at: str) -> Nodes:
@@ -50,7 +50,9 @@ def words_of(value: JsonValue, at: str) -> Nodes:
 
 def _sources(card: Json, at: str) -> list[Node]:
     """The documents that the text cites."""
-    lines = [source_line(one, index) for index, one in enumerate(objects(card, "references"), 1)]
+    lines = [
+        source_line(source, index) for index, source in enumerate(objects(card, "references"), 1)
+    ]
     return [Prose(tuple(map(Paragraph, lines)), subtle=True, at=at)] if lines else []
 
 
@@ -67,15 +69,15 @@ _LEFT_OUT = {
     "authentication": "card_authentication",
     "valueChangedAction": "action_on_change",
 }
-_MOST = 100
+_MAX_LOSSES = 100
 
 
 def left_out(card: Json, at: str) -> tuple[Loss, ...]:
     """What a card has and the tree does not: backgrounds, and what happens by itself."""
-    found = places_of(card, _is_left_out, lambda step: step not in ("data", "fallback"))
+    places = places_of(card, _is_left_out, lambda step: step not in ("data", "fallback"))
     return tuple(
         Loss(path=f"{at}{place}", kind=_LEFT_OUT[str(key)], what=_what(value))
-        for place, key, value in islice(found, _MOST)
+        for place, key, value in islice(places, _MAX_LOSSES)
     )
 
 
@@ -90,5 +92,5 @@ def _what(value: JsonValue) -> str:
         return ""
     several = [string(value, key) for key in ("text", "url", "type", "verb")]
     several.append(string(object_at(value, "action"), "verb"))
-    several += [string(one, "title") for one in objects(value, "buttons")]
-    return " ".join(one for one in several if one)[:2000]
+    several += [string(button, "title") for button in objects(value, "buttons")]
+    return " ".join(text for text in several if text)[:2000]

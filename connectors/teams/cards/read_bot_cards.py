@@ -52,12 +52,12 @@ _DURATION = re.compile(
 
 def card_buttons(several: list[JsonValue], at: str) -> list[Node]:
     """`CardAction`s in one row."""
-    found = [
-        card_button(one, f"{at}/{index}")
-        for index, one in enumerate(several)
-        if isinstance(one, dict)
+    buttons = [
+        card_button(action, f"{at}/{index}")
+        for index, action in enumerate(several)
+        if isinstance(action, dict)
     ]
-    return [Actions(tuple(found), at=at)] if found else []
+    return [Actions(tuple(buttons), at=at)] if buttons else []
 
 
 def card_button(action: Json, at: str, label: Line = ()) -> Button:
@@ -65,26 +65,26 @@ def card_button(action: Json, at: str, label: Line = ()) -> Button:
     address that may be no link is kept: whoever shows the button names it."""
     kind = choice_of(action, "type")
     value = string(action, "value")
-    said = plain_line(string(action, "title") or string(action, "text")) or label
+    title = plain_line(string(action, "title") or string(action, "text")) or label
     picture = string(action, "image")
     url = (safe_url(value) or value) if kind in _OPENS else ""
     return Button(
-        said or (Text(_NAMELESS.get(kind, "Select")),),
+        title or (Text(_NAMELESS.get(kind, "Select")),),
         does="open" if url else "press",
         url=url,
-        value=None if url else _told(action),
+        value=None if url else _press_data(action),
         icon=Asset(url=picture, alt=string(action, "imageAltText")) if picture else None,
         at=at,
     )
 
 
-def _told(action: Json) -> JsonValue:
-    kept = {
+def _press_data(action: Json) -> JsonValue:
+    sent = {
         key: action[key]
         for key in ("type", "text", "displayText", "value", "channelData")
         if action.get(key) is not None
     }
-    return {"msteams": kept}
+    return {"msteams": sent}
 
 
 def _tap(card: Json, at: str) -> list[Node]:
@@ -116,7 +116,7 @@ def _pictured(card: Json, at: str, where: Literal["hero", "thumbnail"]) -> list[
     pictures = _pictures(card, at)
     first, others = (pictures[0] if pictures else None), pictures[1:]
     nodes: list[Node] = [Gallery(tuple(others), at=f"{at}/images")] if others else []
-    nodes += _said(card, "text", at)
+    nodes += _text_nodes(card, "text", at)
     return _boxed(card, nodes, at, **{where: first})
 
 
@@ -156,7 +156,7 @@ def _title(card: Json, key: str) -> Line:
     return html_line(text) if "<" in text else plain_line(text)
 
 
-def _said(card: Json, key: str, at: str) -> list[Node]:
+def _text_nodes(card: Json, key: str, at: str) -> list[Node]:
     """Text with HTML in it, or as it stands."""
     text, place = string(card, key), f"{at}/{key}"
     if "<" in text or "&" in text:
@@ -165,10 +165,11 @@ def _said(card: Json, key: str, at: str) -> list[Node]:
 
 
 def _pictures(card: Json, at: str) -> list[Image]:
-    found = [
-        _picture(one, f"{at}/images/{index}") for index, one in enumerate(items(card, "images"))
+    pictures = [
+        _picture(picture, f"{at}/images/{index}")
+        for index, picture in enumerate(items(card, "images"))
     ]
-    return [one for one in found if one is not None]
+    return [picture for picture in pictures if picture is not None]
 
 
 def _picture(value: JsonValue, at: str) -> Image | None:
@@ -184,7 +185,7 @@ def _picture(value: JsonValue, at: str) -> Image | None:
 
 def _receipt(card: Json, at: str) -> list[Node]:
     nodes = _facts(card, at)
-    if goods := [_goods(one, f"{at}/items/{i}") for i, one in enumerate(objects(card, "items"))]:
+    if goods := [_goods(item, f"{at}/items/{i}") for i, item in enumerate(objects(card, "items"))]:
         nodes.append(Table(tuple(goods), header=False, at=f"{at}/items"))
     sums = (("Tax", "tax"), ("VAT", "vat"), ("Total", "total"))
     totals = tuple(
@@ -248,40 +249,40 @@ def _list_item(item: Json, at: str) -> list[Node]:
     url = _tap_url(item) or (safe_url(string(item, "id")) or "" if kind == "file" else "")
     lines: list[Line] = [(Link(url, title),) if url else title] if title else []
     subtitle = plain_line(string(item, "subtitle"))
-    said: list[Node] = [Prose(tuple(map(Paragraph, lines)), at=at)] if lines else []
-    said += [_line(subtitle, f"{at}/subtitle", subtle=True)] if subtitle else []
-    tap = [one for row in _tap(item, at) if isinstance(row, Actions) for one in row.items]
-    if said and (icon := string(item, "icon")):
+    texts: list[Node] = [Prose(tuple(map(Paragraph, lines)), at=at)] if lines else []
+    texts += [_line(subtitle, f"{at}/subtitle", subtle=True)] if subtitle else []
+    tap = [action for row in _tap(item, at) if isinstance(row, Actions) for action in row.items]
+    if texts and (icon := string(item, "icon")):
         picture = Image(Asset(url=icon), size="small", at=f"{at}/icon")
-        beside: list[Node] = [Section(tuple(said), picture, leading=True, at=at)]
-        return [*beside, *([Actions(tuple(tap), at=f"{at}/tap")] if tap else [])]
-    if said and tap:
-        return [Section(tuple(said), tap[0], at=at)]
-    return said or _tap(item, at)
+        row: list[Node] = [Section(tuple(texts), picture, leading=True, at=at)]
+        return [*row, *([Actions(tuple(tap), at=f"{at}/tap")] if tap else [])]
+    if texts and tap:
+        return [Section(tuple(texts), tap[0], at=at)]
+    return texts or _tap(item, at)
 
 
 # --- films, sounds, sign-in -----------------------------------------------------------------
 
 
 def _film(card: Json, at: str) -> list[Node]:
-    return _played(card, at, "video")
+    return _player_nodes(card, at, "video")
 
 
 def _sound(card: Json, at: str) -> list[Node]:
-    return _played(card, at, "audio")
+    return _player_nodes(card, at, "audio")
 
 
 def _animation(card: Json, at: str) -> list[Node]:
     """Often a moving picture rather than a film."""
     moving = [source for source in _sources(card) if _is_gif(source)]
     if not moving:
-        return _played(card, at, "video")
+        return _player_nodes(card, at, "video")
     alt = string(object_at(card, "image"), "alt")
-    pictures = tuple(Image(Asset(url=one, alt=alt), at=f"{at}/media") for one in moving)
-    return _boxed(card, [*pictures, *_said(card, "text", at)], at)
+    pictures = tuple(Image(Asset(url=source, alt=alt), at=f"{at}/media") for source in moving)
+    return _boxed(card, [*pictures, *_text_nodes(card, "text", at)], at)
 
 
-def _played(card: Json, at: str, kind: Literal["video", "audio"]) -> list[Node]:
+def _player_nodes(card: Json, at: str, kind: Literal["video", "audio"]) -> list[Node]:
     """Sources are the same in other formats: the first."""
     picture = object_at(card, "image")
     poster = Asset(url=string(picture, "url"), alt=string(picture, "alt"))
@@ -294,11 +295,11 @@ def _played(card: Json, at: str, kind: Literal["video", "audio"]) -> list[Node]:
         )
         for url in _sources(card)[:1]
     ]
-    return _boxed(card, [*nodes, *_said(card, "text", at)], at)
+    return _boxed(card, [*nodes, *_text_nodes(card, "text", at)], at)
 
 
 def _sources(card: Json) -> list[str]:
-    return [url for one in objects(card, "media") if (url := string(one, "url"))]
+    return [url for medium in objects(card, "media") if (url := string(medium, "url"))]
 
 
 def _is_gif(url: str) -> bool:
@@ -307,15 +308,15 @@ def _is_gif(url: str) -> bool:
 
 def _seconds(duration: str) -> float | None:
     """`PT2M50S`."""
-    found = _DURATION.fullmatch(duration)
-    if found is None or not any(found.groups()):
+    match = _DURATION.fullmatch(duration)
+    if match is None or not any(match.groups()):
         return None
-    days, hours, minutes, seconds = (float(group or 0) for group in found.groups())
+    days, hours, minutes, seconds = (float(group or 0) for group in match.groups())
     return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
 
 
 def _sign_in(card: Json, at: str) -> list[Node]:
-    return _boxed(card, _said(card, "text", at), at)
+    return _boxed(card, _text_nodes(card, "text", at), at)
 
 
 def _announcement(card: Json, at: str) -> list[Node]:
@@ -323,7 +324,7 @@ def _announcement(card: Json, at: str) -> list[Node]:
     picture = string(card, "imageUrl") or string(object_at(card, "cardImageDetails"), "url")
     hero = Image(Asset(url=picture), at=at) if picture else None
     named: Json = {**card, "subtitle": card.get("subheader") or card.get("subtitle")}
-    return _boxed(named, _said(card, "text", at), at, hero=hero)
+    return _boxed(named, _text_nodes(card, "text", at), at, hero=hero)
 
 
 BOT_CARDS: dict[str, CardReader] = {

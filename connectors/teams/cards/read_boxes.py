@@ -58,11 +58,11 @@ def read_card(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
 
 
 def _container(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
-    nodes = _held(reading, item, at, depth)
+    nodes = _box_nodes(reading, item, at, depth)
     return [Container(nodes, style=style_of(item), at=at)] if nodes else []
 
 
-def _held(reading: Reading, item: Json, at: str, depth: int) -> Nodes:
+def _box_nodes(reading: Reading, item: Json, at: str, depth: int) -> Nodes:
     """The items of a box, and what a press on it does."""
     nodes = reading.nodes(item.get("items"), f"{at}/items", depth + 1)
     return tuple(with_selected(reading, item, nodes, at, depth))
@@ -74,8 +74,8 @@ def _held(reading: Reading, item: Json, at: str, depth: int) -> Nodes:
 def _column_set(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
     raw = items(item, "columns")
     columns: list[Column] = []
-    for index, one in enumerate(raw):
-        columns += _column(reading, one, f"{at}/columns/{index}", depth)
+    for index, column in enumerate(raw):
+        columns += _column(reading, column, f"{at}/columns/{index}", depth)
     columns = [column for column in columns if column.nodes]
     nodes: list[Node] = []
     if columns:
@@ -94,14 +94,14 @@ def _column(reading: Reading, item: JsonValue, at: str, depth: int) -> list[Colu
     if item.get("type", "Column") != "Column" or "fallback" in item or "requires" in item:
         nodes = reading.nodes({"type": "Column", **item}, at, depth + 1)
     else:
-        nodes = reading.shown(item, list(_held(reading, item, at, depth)), at)
+        nodes = reading.with_visibility(item, list(_box_nodes(reading, item, at, depth)), at)
     style = style_of(item)
     return [Column(tuple(nodes), width=_width(item.get("width")), style=style, at=at)]
 
 
 def _lone_column(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
     """What a column holds, where it is read as an element."""
-    return list(_held(reading, item, at, depth))
+    return list(_box_nodes(reading, item, at, depth))
 
 
 def _width(value: JsonValue) -> Width:
@@ -142,8 +142,8 @@ def _small(column: Column, other: Column, raw: JsonValue) -> Image | Button | No
 
 def _is_small(image: Image, column: Column, other: Column, raw: JsonValue) -> bool:
     """Small by itself, or in a column that is no wider than it must be."""
-    given = raw.get("width") if isinstance(raw, dict) else None
-    width = (pixels(given) if isinstance(given, str) else None) or image.asset.width
+    raw_width = raw.get("width") if isinstance(raw, dict) else None
+    width = (pixels(raw_width) if isinstance(raw_width, str) else None) or image.asset.width
     if image.size == "large" or (width is not None and width > _SMALL):
         return False
     if image.size != "full" or width is not None or column.width == "auto":
@@ -166,30 +166,33 @@ def _table(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
     if not any(cell for row in rows for cell in row):
         return []
     header = flag(item, "firstRowAsHeader", default=flag(item, "firstRowAsHeaders", default=True))
-    return [Table(tuple(rows), header=header, align=_aligned(item, max(map(len, rows))), at=at)]
+    return [Table(tuple(rows), header=header, align=_alignment(item, max(map(len, rows))), at=at)]
 
 
-def _aligned(item: Json, width: int) -> tuple[Align | None, ...]:
+def _alignment(item: Json, width: int) -> tuple[Align | None, ...]:
     key = "horizontalCellContentAlignment"
     whole: Align | None = ALIGN.get(choice_of(item, key))
-    found = [choice_of(one, key) for one in objects(item, "columns")][:width]
+    alignments = [choice_of(column, key) for column in objects(item, "columns")][:width]
     aligned: tuple[Align | None, ...] = tuple(
-        ALIGN.get(one) or whole for one in (*found, *[""] * (width - len(found)))
+        ALIGN.get(alignment) or whole
+        for alignment in (*alignments, *[""] * (width - len(alignments)))
     )
     return aligned if any(aligned) else ()
 
 
 def _cells(reading: Reading, row: Json, at: str, depth: int) -> tuple[Nodes, ...]:
     """Cells; those of a row that is shown and hidden are so one by one."""
-    found: list[Nodes] = []
+    cells: list[Nodes] = []
     for index, cell in enumerate(items(row, "cells")):
         place = f"{at}/cells/{index}"
         if isinstance(cell, dict) and cell.get("type", "TableCell") == "TableCell":
-            nodes = reading.shown(cell, list(_held(reading, cell, place, depth)), place)
+            nodes = reading.with_visibility(
+                cell, list(_box_nodes(reading, cell, place, depth)), place
+            )
         else:
             nodes = reading.nodes([cell], f"{at}/cells", depth + 1)
-        found.append(tuple(reading.shown(row, nodes, place)))
-    return tuple(found)
+        cells.append(tuple(reading.with_visibility(row, nodes, place)))
+    return tuple(cells)
 
 
 def _table_row(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
@@ -210,7 +213,7 @@ def _carousel(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
 
 
 def _page(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
-    nodes = _held(reading, item, at, depth)
+    nodes = _box_nodes(reading, item, at, depth)
     return [Container(nodes, form="card", style=style_of(item), at=at)] if nodes else []
 
 
@@ -219,7 +222,7 @@ def _pages(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
 
 
 def _accordion_page(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
-    return _folded(reading, item, "headerTitle", at, depth, is_open=flag(item, "isExpanded"))
+    return _foldable(reading, item, "headerTitle", at, depth, is_open=flag(item, "isExpanded"))
 
 
 def _tab_set(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
@@ -230,14 +233,14 @@ def _tab_set(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
 
 
 def _tab_page(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
-    return _folded(reading, item, "title", at, depth, is_open=False)
+    return _foldable(reading, item, "title", at, depth, is_open=False)
 
 
-def _folded(
+def _foldable(
     reading: Reading, item: Json, key: str, at: str, depth: int, *, is_open: bool
 ) -> list[Node]:
     title = reading.line(item, key)
-    nodes = _held(reading, item, at, depth)
+    nodes = _box_nodes(reading, item, at, depth)
     if not title and not nodes:
         return []
     style = style_of(item)

@@ -31,15 +31,15 @@ def _chart(
     x_title: str = "",
 ) -> list[Node]:
     """The chart; one without data, or with data that is none, is what its words say."""
-    points = [point for one in series for point in one.points]
+    points = [point for line in series for point in line.points]
     if any(isnan(point.value) for point in points) or (value is None and not points):
         return reading.unknown(reading, item, at, depth)
     chart = Chart(
         kind,
         tuple(series),
-        title=reading.said(item, "title"),
-        x_title=reading.said(item, "xAxisTitle") or x_title,
-        y_title=reading.said(item, "yAxisTitle"),
+        title=reading.text(item, "title"),
+        x_title=reading.text(item, "xAxisTitle") or x_title,
+        y_title=reading.text(item, "yAxisTitle"),
         value=value,
         at=at,
     )
@@ -70,7 +70,7 @@ def _pieces(reading: Reading, item: Json, at: str, depth: int, kind: Kind) -> li
 def _gauge(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
     segments = objects(item, "segments")
     series = [Series("", _points(reading, segments, "legend", "size"))] if segments else []
-    value, below = number(item, "value"), reading.said(item, "subLabel")
+    value, below = number(item, "value"), reading.text(item, "subLabel")
     return _chart(reading, item, at, depth, "gauge", series, value=value, x_title=below)
 
 
@@ -78,14 +78,14 @@ def _gauge(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
 
 
 def _bars(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
-    return _chart(reading, item, at, depth, "bar", _one_series(reading, item))
+    return _chart(reading, item, at, depth, "bar", _single_series(reading, item))
 
 
 def _rows(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
-    return _chart(reading, item, at, depth, "row", _one_series(reading, item))
+    return _chart(reading, item, at, depth, "row", _single_series(reading, item))
 
 
-def _one_series(reading: Reading, item: Json) -> list[Series]:
+def _single_series(reading: Reading, item: Json) -> list[Series]:
     return [Series("", _points(reading, objects(item, "data"), "x", "y"), string(item, "color"))]
 
 
@@ -101,35 +101,35 @@ def _lines(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
 def _several_series(reading: Reading, item: Json) -> list[Series]:
     return [
         Series(
-            reading.said(one, "legend"),
-            _points(reading, objects(one, "values"), "x", "y"),
-            string(one, "color") or string(item, "color"),
+            reading.text(line, "legend"),
+            _points(reading, objects(line, "values"), "x", "y"),
+            string(line, "color") or string(item, "color"),
         )
-        for one in objects(item, "data")
+        for line in objects(item, "data")
     ]
 
 
 def _stacked_rows(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
     """Teams says what each bar is made of; a series is the same piece of all bars."""
-    found: dict[str, list[Point]] = {}
+    points_by_name: dict[str, list[Point]] = {}
     colors: dict[str, str] = {}
     for bar in objects(item, "data"):
-        label = reading.said(bar, "title")
+        label = reading.text(bar, "title")
         for piece in objects(bar, "data"):
-            name = reading.said(piece, "legend")
-            found.setdefault(name, []).append(Point(label, _value(piece, "value")))
+            name = reading.text(piece, "legend")
+            points_by_name.setdefault(name, []).append(Point(label, _value(piece, "value")))
             colors.setdefault(name, string(piece, "color"))
-    series = [Series(name, tuple(points), colors[name]) for name, points in found.items()]
+    series = [Series(name, tuple(points), colors[name]) for name, points in points_by_name.items()]
     return _chart(reading, item, at, depth, "stacked_row", series)
 
 
 def _points(reading: Reading, several: list[Json], label: str, value: str) -> tuple[Point, ...]:
-    return tuple(Point(reading.said(one, label), _value(one, value)) for one in several)
+    return tuple(Point(reading.text(point, label), _value(point, value)) for point in several)
 
 
 def _value(point: Json, key: str) -> float:
-    found = number(point, key)
-    return nan if found is None else found
+    result = number(point, key)
+    return nan if result is None else result
 
 
 CHARTS: dict[str, ElementReader] = {

@@ -124,11 +124,11 @@ def _shaped(item: Json, document: Document, size: str) -> Document:
 def _unbroken(run: Line) -> Line:
     """A heading is one line, and as bold as can be."""
     plain: list[Inline] = []
-    for one in run:
-        if isinstance(one, Strong):
-            plain += one.children
+    for inline in run:
+        if isinstance(inline, Strong):
+            plain += inline.children
         else:
-            plain.append(Text(" ") if isinstance(one, Break) else one)
+            plain.append(Text(" ") if isinstance(inline, Break) else inline)
     return tuple(plain)
 
 
@@ -163,12 +163,14 @@ def _rich_text(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
     document = tuple(normal.paragraphs(normal.tidy(runs)))
     if not document:
         return pressed
-    several = [one for one in objects(item, "inlines") if string(one, "text").strip()]
+    text_runs = [
+        text_run for text_run in objects(item, "inlines") if string(text_run, "text").strip()
+    ]
     prose = Prose(
         document,
-        size=_SIZES.get(_shared(several, "size"), "normal"),
-        style=STYLES.get(_shared(several, "color"), "default"),
-        subtle=bool(several) and all(flag(one, "isSubtle") for one in several),
+        size=_SIZES.get(_shared(text_runs, "size"), "normal"),
+        style=STYLES.get(_shared(text_runs, "color"), "default"),
+        subtle=bool(text_runs) and all(flag(text_run, "isSubtle") for text_run in text_runs),
         align=ALIGN.get(choice_of(item, "horizontalAlignment")),
         at=at,
     )
@@ -177,8 +179,8 @@ def _rich_text(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
 
 def _shared(runs: list[Json], key: str) -> str:
     """What all runs have in common."""
-    found = {choice_of(run, key) for run in runs}
-    return found.pop() if len(found) == 1 else ""
+    values = {choice_of(run, key) for run in runs}
+    return values.pop() if len(values) == 1 else ""
 
 
 def _run(reading: Reading, run: Json) -> list[Inline]:
@@ -186,11 +188,11 @@ def _run(reading: Reading, run: Json) -> list[Inline]:
         case "IconRun":
             return [Emoji(name)] if (name := string(run, "name")) else []
         case "ImageRun":
-            name = reading.said(run, "altText") or "image"
+            name = reading.text(run, "altText") or "image"
             return [Emoji(name, None, safe_url(string(run, "url")))]
         case "CitationRun":
             index = whole(run, "referenceIndex") or 0
-            return cited(_characters(reading, run), index, reading.known)
+            return cited(_characters(reading, run), index, reading.context)
         case _:
             return _styled(run, _characters(reading, run), _run_link(reading, run))
 
@@ -198,8 +200,8 @@ def _run(reading: Reading, run: Json) -> list[Inline]:
 def _run_link(reading: Reading, run: Json) -> str:
     """Where a press on the run leads, if its action has no other words than the run."""
     url, action = selected_link(run), object_at(run, "selectAction")
-    told = f"{reading.said(action, 'title')} {reading.said(action, 'tooltip')}".split()
-    return url if url and set(told) <= set(string(run, "text").split()) else ""
+    action_words = f"{reading.text(action, 'title')} {reading.text(action, 'tooltip')}".split()
+    return url if url and set(action_words) <= set(string(run, "text").split()) else ""
 
 
 def _characters(reading: Reading, run: Json) -> list[Inline]:
@@ -209,10 +211,10 @@ def _characters(reading: Reading, run: Json) -> list[Inline]:
         return [Code(text)] if text.strip() else [Text(text)]
     if "<at>" not in text:
         return dated(text)
-    found: list[Inline] = []
-    for index, one in enumerate(_TAG.split(text)):  # text and names take turns
-        found += [reading.known.mentions.said(one)] if index % 2 else dated(one)
-    return found
+    inlines: list[Inline] = []
+    for index, part in enumerate(_TAG.split(text)):  # text and names take turns
+        inlines += [reading.context.mentions.by_text(part)] if index % 2 else dated(part)
+    return inlines
 
 
 def _styled(run: Json, children: list[Inline], url: str) -> list[Inline]:
@@ -307,21 +309,21 @@ def _compound_button(reading: Reading, item: Json, at: str, depth: int) -> list[
     pressed = selected_nodes(reading, item, at, depth)
     match pressed:
         case [Actions((Button() as button,))]:
-            shown: list[Node] = [Actions((_titled(reading, item, button, title),), at=at)]
+            nodes: list[Node] = [Actions((_titled(reading, item, button, title),), at=at)]
         case _:
-            shown = [Prose((Paragraph((Strong(title),)),), at=at)] if title else []
-            shown += pressed
+            nodes = [Prose((Paragraph((Strong(title),)),), at=at)] if title else []
+            nodes += pressed
     if about := reading.line(item, "description"):
-        shown.append(Prose((Paragraph(about),), subtle=True, at=f"{at}/description"))
+        nodes.append(Prose((Paragraph(about),), subtle=True, at=f"{at}/description"))
     if badge := reading.line(item, "badge"):
-        shown.append(Badge(badge, at=f"{at}/badge"))
-    return shown if len(shown) == 1 else [Container(tuple(shown), at=at)] if shown else []
+        nodes.append(Badge(badge, at=f"{at}/badge"))
+    return nodes if len(nodes) == 1 else [Container(tuple(nodes), at=at)] if nodes else []
 
 
 def _titled(reading: Reading, item: Json, button: Button, title: Line) -> Button:
     if title and title != button.label:
         action = object_at(item, "selectAction")
-        hints = (reading.said(action, "title"), reading.said(action, "tooltip"))
+        hints = (reading.text(action, "title"), reading.text(action, "tooltip"))
         button = replace(button, label=title, hint=" ".join(hint for hint in hints if hint))
     icon = string(object_at(item, "icon"), "name")
     return replace(button, icon=Asset(name=f"icon:{icon}")) if icon and not button.icon else button

@@ -37,7 +37,7 @@ from connectors.teams.cards.json_values import (
 )
 from connectors.teams.cards.read_bot_cards import card_buttons
 from connectors.teams.cards.read_mentions import Mentions
-from connectors.teams.cards.read_message_text import html_message, is_kept_by_teams
+from connectors.teams.cards.read_message_text import html_message, is_hosted_by_teams
 from connectors.teams.cards.read_text import moment_of, plain_line, plain_text
 
 Line = tuple[Inline, ...]
@@ -54,7 +54,7 @@ def read_media(attachment: Json, at: str) -> list[Node]:
     url = string(attachment, "contentUrl")
     asset = Asset(
         url=url,
-        private=is_kept_by_teams(url),
+        private=is_hosted_by_teams(url),
         media_type=media_type if "/" in media_type and "*" not in media_type else "",
         name=string(attachment, "name"),
     )
@@ -71,7 +71,7 @@ def read_media(attachment: Json, at: str) -> list[Node]:
 
 
 def _poster(url: str) -> Asset | None:
-    return Asset(url=url, private=is_kept_by_teams(url)) if url else None
+    return Asset(url=url, private=is_hosted_by_teams(url)) if url else None
 
 
 def _download(attachment: Json, content: Json, at: str) -> list[Node]:
@@ -87,7 +87,7 @@ def _download(attachment: Json, content: Json, at: str) -> list[Node]:
     return [File(asset, at=at)]
 
 
-def _kept_file(attachment: Json, _content: Json, at: str) -> list[Node]:
+def _stored_file(attachment: Json, _content: Json, at: str) -> list[Node]:
     """A file that lies in SharePoint or OneDrive: a page for those who may see it."""
     page, name = string(attachment, "contentUrl"), string(attachment, "name")
     return [File(Asset(page=page, name=name), at=at)] if page or name else []
@@ -112,10 +112,10 @@ def _code(attachment: Json, content: Json, at: str) -> list[Node]:
     """A piece of code, which lies elsewhere as a rule."""
     name = string(content, "name") or string(attachment, "name")
     language, code = string(content, "language"), string(content, "code")
-    said: Document = (Paragraph((Strong((Text(name),)),)),) if name else ()
+    document: Document = (Paragraph((Strong((Text(name),)),)),) if name else ()
     if code.strip():
-        said = (*said, code_block(code, language))
-    nodes: list[Node] = [Prose(said, at=at)] if said else []
+        document = (*document, code_block(code, language))
+    nodes: list[Node] = [Prose(document, at=at)] if document else []
     url = string(content, "codeSnippetUrl")
     return [*nodes, *([File(Asset(url=url, private=True, name=name), at=at)] if url else [])]
 
@@ -123,16 +123,16 @@ def _code(attachment: Json, content: Json, at: str) -> list[Node]:
 # --- other messages -------------------------------------------------------------------------
 
 
-def _quoted(_attachment: Json, content: Json, at: str) -> list[Node]:
+def _quoted_message(_attachment: Json, content: Json, at: str) -> list[Node]:
     """The message that this one answers, as far as it is shown."""
     preview = string(content, "messagePreview") or string(content, "preview")
     author = _name(object_at(content, "messageSender")) or string(content, "senderName")
-    said = plain_text(preview)
-    nodes: list[Node] = [Prose(said, at=at)] if said else []
+    document = plain_text(preview)
+    nodes: list[Node] = [Prose(document, at=at)] if document else []
     return _panel(nodes, author, content.get("createdDateTime"), at)
 
 
-def _forwarded(_attachment: Json, content: Json, at: str) -> list[Node]:
+def _forwarded_message(_attachment: Json, content: Json, at: str) -> list[Node]:
     nodes = html_message(string(content, "originalMessageContent"), Mentions(), at)
     author = _name(object_at(content, "originalMessageSender"))
     return _panel(nodes, author, content.get("originalSentDateTime"), at)
@@ -149,7 +149,7 @@ def _panel(nodes: list[Node], author: str, time: JsonValue, at: str) -> list[Nod
 
 def _name(identity: Json) -> str:
     named = (object_at(identity, key) for key in ("user", "application", "device"))
-    return next((name for one in named if (name := string(one, "displayName"))), "")
+    return next((name for account in named if (name := string(account, "displayName"))), "")
 
 
 # --- what is said about a message -----------------------------------------------------------
@@ -168,12 +168,12 @@ def read_disclosure(entity: Json, at: str) -> list[Node]:
         nodes.append(Badge((Text("AI generated"),), at=f"{at}/additionalType"))
     nodes += _sensitivity(object_at(entity, "usageInfo"), f"{at}/usageInfo")
     lines: list[Line] = []
-    for number, one in enumerate(objects(entity, "citation"), 1):
-        appearance = object_at(one, "appearance")
-        lines.append(source_line(appearance, whole(one, "position") or number))
+    for number, claim in enumerate(objects(entity, "citation"), 1):
+        appearance = object_at(claim, "appearance")
+        lines.append(source_line(appearance, whole(claim, "position") or number))
         nodes += _sensitivity(object_at(appearance, "usageInfo"), f"{at}/citation")
-    said = tuple(Paragraph(line) for line in lines)
-    return [*nodes, *([Prose(said, subtle=True, at=f"{at}/citation")] if said else [])]
+    paragraphs = tuple(Paragraph(line) for line in lines)
+    return [*nodes, *([Prose(paragraphs, subtle=True, at=f"{at}/citation")] if paragraphs else [])]
 
 
 def _sensitivity(usage: Json, at: str) -> list[Node]:
@@ -197,12 +197,12 @@ def source_line(appearance: Json, number: int) -> Line:
 
 ATTACHMENTS: dict[str, AttachmentReader] = {
     schemas.DOWNLOAD: _download,
-    schemas.FILE_INFO: _kept_file,
-    schemas.REFERENCE: _kept_file,
+    schemas.FILE_INFO: _stored_file,
+    schemas.REFERENCE: _stored_file,
     schemas.FILE_CONSENT: _consent,
     schemas.CODE: _code,
-    schemas.QUOTED: _quoted,
-    schemas.FORWARDED: _forwarded,
+    schemas.QUOTED: _quoted_message,
+    schemas.FORWARDED: _forwarded_message,
 }
 
 

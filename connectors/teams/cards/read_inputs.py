@@ -40,7 +40,7 @@ _FORMS: dict[str, Literal["menu", "list"]] = {"expanded": "list"}
 _PEOPLE = "graph.microsoft.com/users"
 
 
-class _Asked(TypedDict):
+class _CommonFields(TypedDict):
     at: str
     id: str
     label: tuple[Inline, ...]
@@ -51,25 +51,25 @@ class _Asked(TypedDict):
     error: str
 
 
-def _asked(reading: Reading, item: Json, at: str) -> _Asked:
+def _common_fields(reading: Reading, item: Json, at: str) -> _CommonFields:
     """What all inputs have in common."""
     changed = choice_of(object_at(item, "valueChangedAction"), "type")
     return {
         "at": at,
         "id": string(item, "id"),
         "label": reading.line(item, "label"),
-        "placeholder": reading.said(item, "placeholder"),
+        "placeholder": reading.text(item, "placeholder"),
         "required": flag(item, "isRequired"),
         "dispatches": changed in ("action.submit", "action.execute"),
         "disabled": not flag(item, "isEnabled", default=True),
-        "error": reading.said(item, "errorMessage"),
+        "error": reading.text(item, "errorMessage"),
     }
 
 
 def _text(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
     """The field, and the button at its end."""
     field = TextInput(
-        **_asked(reading, item, at),
+        **_common_fields(reading, item, at),
         value=reading.resolved(string(item, "value")),
         multiline=flag(item, "isMultiline"),
         format=_FORMATS.get(choice_of(item, "style"), "text"),
@@ -80,8 +80,8 @@ def _text(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
         return [field]
     inner = reading.nodes(item["inlineAction"], f"{at}/inlineAction", depth + 1)
     match inner:
-        case [Actions(buttons), *rest]:
-            return [Actions((field, *buttons), at=at), *rest]
+        case [Actions(buttons), *others]:
+            return [Actions((field, *buttons), at=at), *others]
         case _:
             return [field, *inner]
 
@@ -89,7 +89,7 @@ def _text(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
 def _number(reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
     return [
         NumberInput(
-            **_asked(reading, item, at),
+            **_common_fields(reading, item, at),
             value=number(item, "value"),
             min=number(item, "min"),
             max=number(item, "max"),
@@ -102,7 +102,7 @@ def _rating(reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
     halves = flag(item, "allowHalfSteps")
     return [
         NumberInput(
-            **_asked(reading, item, at),
+            **_common_fields(reading, item, at),
             value=number(item, "value"),
             max=5 if maximum is None or maximum < 1 else maximum,
             decimals=halves,
@@ -121,7 +121,7 @@ def _time(reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
 
 def _moment(reading: Reading, item: Json, at: str, of: Literal["date", "time"]) -> DateInput:
     return DateInput(
-        **_asked(reading, item, at),
+        **_common_fields(reading, item, at),
         of=of,
         value=string(item, "value"),
         min=string(item, "min"),
@@ -134,7 +134,7 @@ def _toggle(reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
     value = item.get("value")
     return [
         Toggle(
-            **_asked(reading, item, at),
+            **_common_fields(reading, item, at),
             title=reading.line(item, "title"),
             value=value is True or (isinstance(value, str) and value == on),
             on=on,
@@ -150,10 +150,10 @@ def _choice_set(reading: Reading, item: Json, at: str, _depth: int) -> list[Node
     source, many = string(query, "dataset"), flag(item, "isMultiSelect")
     values = _values(item, many=many)
     if source.partition("?")[0] == _PEOPLE and not options:
-        return [Picker(**_asked(reading, item, at), of="people", values=values, many=many)]
+        return [Picker(**_common_fields(reading, item, at), of="people", values=values, many=many)]
     return [
         Choice(
-            **_asked(reading, item, at),
+            **_common_fields(reading, item, at),
             options=options,
             values=values,
             many=many,
@@ -165,15 +165,15 @@ def _choice_set(reading: Reading, item: Json, at: str, _depth: int) -> list[Node
 
 
 def _options(reading: Reading, item: Json, at: str) -> tuple[Option, ...]:
-    found: list[Option] = []
-    for index, one in enumerate(items(item, "choices")):
-        if isinstance(one, dict):
-            label, value = reading.line(one, "title"), string(one, "value")
+    options: list[Option] = []
+    for index, choice in enumerate(items(item, "choices")):
+        if isinstance(choice, dict):
+            label, value = reading.line(choice, "title"), string(choice, "value")
             if label or value:
                 place = f"{at}/choices/{index}"
-                title = label or reading.line(one, "value")
-                found.append(Option(title, value or reading.said(one, "title"), at=place))
-    return tuple(found)
+                title = label or reading.line(choice, "value")
+                options.append(Option(title, value or reading.text(choice, "title"), at=place))
+    return tuple(options)
 
 
 def _values(item: Json, *, many: bool) -> tuple[str, ...]:
@@ -181,7 +181,7 @@ def _values(item: Json, *, many: bool) -> tuple[str, ...]:
     value = string(item, "value")
     if not many:
         return (value,) if value else ()
-    return tuple(one for part in value.split(",") if (one := part.strip()))
+    return tuple(word for part in value.split(",") if (word := part.strip()))
 
 
 INPUTS: dict[str, ElementReader] = {

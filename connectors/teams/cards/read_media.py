@@ -50,7 +50,7 @@ def _image(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
 def read_picture(reading: Reading, item: Json, at: str, size: str = "") -> Image | None:
     """The picture by itself; None where nothing says where it is or what it shows."""
     url = string(item, "url")
-    alt = reading.said(item, "altText") or reading.said(item, "tooltip")
+    alt = reading.text(item, "altText") or reading.text(item, "tooltip")
     if not url and not alt:
         return None
     width, height = pixels(item.get("width")), pixels(item.get("height"))
@@ -78,9 +78,9 @@ def _image_set(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
     size = size if size in _SIZES else ""
     pictures: list[Image] = []
     others: list[Node] = []
-    for index, one in enumerate(items(item, "images")):
+    for index, picture in enumerate(items(item, "images")):
         place = f"{at}/images/{index}"
-        for node in reading.one(one, place, depth + 1):
+        for node in reading.single(picture, place, depth + 1):
             if isinstance(node, Image):
                 sized = replace(node, size=_SIZES[size]) if size else node
                 pictures.append(sized)
@@ -95,9 +95,11 @@ def _image_set(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
 
 def _media(reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
     """The first of its sources; the others are the same in other formats."""
-    alt, poster = reading.said(item, "altText"), string(item, "poster")
-    shown = Asset(url=poster) if poster else None
-    source = next((one for one in objects(item, "sources") if string(one, "url")), None)
+    alt, poster = reading.text(item, "altText"), string(item, "poster")
+    poster_asset = Asset(url=poster) if poster else None
+    source = next(
+        (candidate for candidate in objects(item, "sources") if string(candidate, "url")), None
+    )
     if source is None:
         return [Image(Asset(url=poster, alt=alt), at=at)] if poster else _words(alt, at)
     url, kind = string(source, "url"), choice_of(source, "mimeType")
@@ -107,7 +109,7 @@ def _media(reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
             "audio" if kind.startswith("audio/") else "video",
             Asset(url="" if page else url, alt=alt, media_type=kind if "/" in kind else ""),
             description=_captions(reading, item),
-            poster=shown,
+            poster=poster_asset,
             link=page,
             at=at,
         )
@@ -116,13 +118,13 @@ def _media(reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
 
 def _captions(reading: Reading, item: Json) -> Line:
     """The languages in which there are captions, where they are."""
-    found: list[Inline] = []
-    for one in objects(item, "captionSources"):
-        if label := reading.line(one, "label"):
-            url = safe_url(string(one, "url"))
-            found += [Text(", ")] if found else []
-            found += [Link(url, label)] if url else label
-    return tuple(found)
+    captions: list[Inline] = []
+    for source in objects(item, "captionSources"):
+        if label := reading.line(source, "label"):
+            url = safe_url(string(source, "url"))
+            captions += [Text(", ")] if captions else []
+            captions += [Link(url, label)] if url else label
+    return tuple(captions)
 
 
 def _words(text: str, at: str) -> list[Node]:
@@ -138,22 +140,22 @@ def _component(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
     place = f"{at}/properties"
     match string(item, "name"):
         case "graph.microsoft.com/file" if url := string(properties, "url"):
-            return [File(Asset(url=url, name=reading.said(properties, "name")), at=at)]
+            return [File(Asset(url=url, name=reading.text(properties, "name")), at=at)]
         case "graph.microsoft.com/user":
-            said = _person(reading, properties, place)
+            nodes = _person(reading, properties, place)
         case "graph.microsoft.com/users":
             several = enumerate(objects(properties, "users"))
-            said = [
+            nodes = [
                 node
-                for index, one in several
-                for node in _person(reading, one, f"{place}/users/{index}")
+                for index, entry in several
+                for node in _person(reading, entry, f"{place}/users/{index}")
             ]
         case "graph.microsoft.com/event":
-            said = _event(reading, properties, place)
+            nodes = _event(reading, properties, place)
         case _:
-            said = reading.unknown(reading, properties, place, depth)
-            said = [inner for one in said for inner in _opened(one)]
-    return as_it_is(item, said, at)
+            nodes = reading.unknown(reading, properties, place, depth)
+            nodes = [inner for entry in nodes for inner in _opened(entry)]
+    return as_it_is(item, nodes, at)
 
 
 def _opened(node: Node) -> tuple[Node, ...]:
@@ -162,7 +164,7 @@ def _opened(node: Node) -> tuple[Node, ...]:
 
 def _person(reading: Reading, person: Json, at: str) -> list[Node]:
     """`Name (name@example.org)`; a component mentions nobody."""
-    name, address = reading.line(person, "displayName"), reading.said(person, "userPrincipalName")
+    name, address = reading.line(person, "displayName"), reading.text(person, "userPrincipalName")
     line: list[Inline] = [Strong(name)] if name else []
     if address:
         line += [Text(f" ({address})" if name else address)]
@@ -173,16 +175,16 @@ def _event(reading: Reading, event: Json, at: str) -> list[Node]:
     title, url = reading.line(event, "title"), safe_url(string(event, "url"))
     named: Line = (Link(url, title),) if url and title else title
     times = " – ".join(
-        one for one in (reading.said(event, "start"), reading.said(event, "end")) if one
+        text for text in (reading.text(event, "start"), reading.text(event, "end")) if text
     )
     places = ", ".join(item for item in items(event, "locations") if isinstance(item, str))
     people = ", ".join(
-        one
+        text
         for person in (object_at(event, "organizer"), *objects(event, "attendees"))
-        if (one := string(person, "name"))
+        if (text := string(person, "name"))
     )
     lines: list[Line] = [(Strong(named),)] if named else []
-    lines += [(Text(one),) for one in (times, places, people) if one]
+    lines += [(Text(text),) for text in (times, places, people) if text]
     if meeting := safe_url(string(event, "onlineMeetingUrl")):
         lines.append((Link(meeting, (Text(meeting),)),))
     return [Prose(tuple(map(Paragraph, lines)), at=at)] if lines else []

@@ -28,60 +28,60 @@ class Mentions:
     by_words: dict[str, Mentioned] = field(default_factory=dict[str, Mentioned])
     by_number: dict[str, Mentioned] = field(default_factory=dict[str, Mentioned])
 
-    def said(self, words: str) -> Inline:
+    def by_text(self, words: str) -> Inline:
         """`<at>words</at>`; nobody is mentioned by words that no entity explains."""
         name = " ".join(words.split())
-        found = self.by_words.get(words) or self.by_words.get(name)
-        return self._node(found, name) if found else Text(f"@{name}")
+        mentioned = self.by_words.get(words) or self.by_words.get(name)
+        return self._node(mentioned, name) if mentioned else Text(f"@{name}")
 
     def numbered(self, number: str, words: str) -> Inline:
         """`<at id="0">words</at>`, as in HTML."""
-        found = self.by_number.get(number)
-        return self._node(found, words) if found else self.said(words)
+        mentioned = self.by_number.get(number)
+        return self._node(mentioned, words) if mentioned else self.by_text(words)
 
-    def _node(self, found: Mentioned, words: str) -> Inline:
-        name = words or found.name or found.id
-        match found.kind:
+    def _node(self, mentioned: Mentioned, words: str) -> Inline:
+        name = words or mentioned.name or mentioned.id
+        match mentioned.kind:
             case "person":
-                return Mention(ids.actor_id(self.workspace, found.id), name)
+                return Mention(ids.actor_id(self.workspace, mentioned.id), name)
             case "tag":
-                return GroupMention(join_key(ids.PLATFORM, self.workspace, found.id), name)
+                return GroupMention(join_key(ids.PLATFORM, self.workspace, mentioned.id), name)
             case _:
-                return ChannelLink(ids.channel_ref(self.workspace, found.id).key, name)
+                return ChannelLink(ids.channel_ref(self.workspace, mentioned.id).key, name)
 
 
 def mentions_of_entities(entities: Iterable[Json], workspace: str) -> Mentions:
     """The `mention` entities of an activity or of a card; numbers count these alone."""
-    found = Mentions(workspace)
-    several = (one for one in entities if string(one, "type") == "mention")
-    for number, entity in enumerate(several):
+    mentions = Mentions(workspace)
+    mention_entities = (entry for entry in entities if string(entry, "type") == "mention")
+    for number, entity in enumerate(mention_entities):
         mentioned = object_at(entity, "mentioned")
         name, own_id = string(mentioned, "name"), string(mentioned, "id")
         if not own_id:
             continue
         kind = string(mentioned, "mentionType") or string(entity, "mentionType")
-        one = Mentioned(_kind(own_id, kind), own_id, name)
-        found.by_number[str(number)] = one
+        entry = Mentioned(_kind(own_id, kind), own_id, name)
+        mentions.by_number[str(number)] = entry
         tagged = string(entity, "text").removeprefix("<at>").removesuffix("</at>")
         for words in (tagged, name):
-            found.by_words.setdefault(words, one)
-    found.by_words.pop("", None)
-    return found
+            mentions.by_words.setdefault(words, entry)
+    mentions.by_words.pop("", None)
+    return mentions
 
 
 def mentions_of_graph(several: Iterable[Json], workspace: str) -> Mentions:
     """The `mentions` of a Microsoft Graph chatMessage, which its tags number."""
-    found = Mentions(workspace)
-    for one in several:
-        mentioned = object_at(one, "mentioned")
-        known = [(key, object_at(mentioned, key)) for key in _GRAPH if mentioned.get(key)]
-        for key, named in known[:1]:
+    mentions = Mentions(workspace)
+    for mention in several:
+        mentioned = object_at(mention, "mentioned")
+        identities = [(key, object_at(mentioned, key)) for key in _GRAPH if mentioned.get(key)]
+        for key, named in identities[:1]:
             if own_id := string(named, "id"):
-                name = string(named, "displayName") or string(one, "mentionText")
+                name = string(named, "displayName") or string(mention, "mentionText")
                 entry = Mentioned(_GRAPH[key], own_id, name)
-                found.by_number[string(one, "id")] = entry
-                found.by_words.setdefault(string(one, "mentionText") or name, entry)
-    return found
+                mentions.by_number[string(mention, "id")] = entry
+                mentions.by_words.setdefault(string(mention, "mentionText") or name, entry)
+    return mentions
 
 
 _GRAPH = {

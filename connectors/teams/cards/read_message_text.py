@@ -46,7 +46,7 @@ _BLOCK_TAG = re.compile(
 )
 _TAG = re.compile(r"<[^<>]*>")
 _PICTURE = re.compile(r"<img\b(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*+>", re.IGNORECASE)
-_KEPT = re.compile(
+_EXTRACTED = re.compile(
     r"<at(?:\s[^<>]*)?>(?P<at>[^<]*)</at>"
     r"|<a\s(?P<attributes>[^<>]*)>(?P<label>[^<]*)</a>"
     r"|(?P<rule><hr\s*/?>)",
@@ -63,8 +63,8 @@ _PRIVATE = re.compile("[\ue000\ue001]")
 
 def plain_message(text: str, mentions: Mentions, at: str) -> list[Node]:
     """Plain text with `<at>Name</at>` in it."""
-    kept = _Kept(mentions)
-    return _prose(kept.put_back(plain_text(kept.take_out(text, _AT))), at)
+    extracted = _Extracted(mentions)
+    return _prose(extracted.put_back(plain_text(extracted.take_out(text, _AT))), at)
 
 
 # --- Markdown -------------------------------------------------------------------------------
@@ -90,8 +90,8 @@ def marked_message(text: str, mentions: Mentions, at: str) -> list[Node]:
 def _marked(text: str, mentions: Mentions) -> Document:
     if "<" in text:
         text = _STRIKE.sub(r"<\1s>", _DROPPED.sub("", text))
-    kept = _Kept(mentions)
-    return kept.put_back(markdown_to_text(kept.take_out(text, _KEPT)))
+    extracted = _Extracted(mentions)
+    return extracted.put_back(markdown_to_text(extracted.take_out(text, _EXTRACTED)))
 
 
 # --- HTML -----------------------------------------------------------------------------------
@@ -124,14 +124,14 @@ def html_line(html: str) -> tuple[Inline, ...]:
 def _pieces(html: str) -> Iterator[str | Element]:
     """Text and the pictures in it, in order; emoji are text."""
     end = 0
-    for found in _PICTURE.finditer(html):
-        element = next(parse_html(found[0]).elements(), None)
+    for tag in _PICTURE.finditer(html):
+        element = next(parse_html(tag[0]).elements(), None)
         if element is None or _is_emoji(element):
             continue
-        if piece := html[end : found.start()]:
+        if piece := html[end : tag.start()]:
             yield piece
         yield element
-        end = found.end()
+        end = tag.end()
     if html[end:]:
         yield html[end:]
 
@@ -150,7 +150,7 @@ def _picture(element: Element, at: str) -> Image:
         alt="" if alt.lower() == "image" else alt,
         width=width,
         height=height,
-        private=kind.endswith("/amsimage") or is_kept_by_teams(url),
+        private=kind.endswith("/amsimage") or is_hosted_by_teams(url),
     )
     return Image(asset, at=at)
 
@@ -167,7 +167,7 @@ _OURS = re.compile(
 )
 
 
-def is_kept_by_teams(url: str) -> bool:
+def is_hosted_by_teams(url: str) -> bool:
     """Whether the bytes are handed out only to those with a token."""
     return bool(_OURS.match(url)) or "hostedContents/" in url
 
@@ -176,22 +176,22 @@ def is_kept_by_teams(url: str) -> bool:
 
 
 @dataclass(slots=True)
-class _Kept:
+class _Extracted:
     mentions: Mentions
-    found: list[tuple[Inline, str]] = field(default_factory=list[tuple[Inline, str]])
+    nodes: list[tuple[Inline, str]] = field(default_factory=list[tuple[Inline, str]])
 
     def take_out(self, text: str, what: re.Pattern[str]) -> str:
         return what.sub(self._stand_in, _PRIVATE.sub("\ufffd", text))
 
-    def _stand_in(self, found: re.Match[str]) -> str:
-        parts = found.groupdict()
+    def _stand_in(self, match: re.Match[str]) -> str:
+        parts = match.groupdict()
         if parts.get("rule"):
             return "\n\n---\n\n"
         if (name := parts.get("at")) is not None:
-            self.found.append((self.mentions.said(unescape(name)), found[0]))
+            self.nodes.append((self.mentions.by_text(unescape(name)), match[0]))
         else:
-            self.found.append((_anchor(parts["attributes"] or "", parts["label"] or ""), found[0]))
-        return f"\ue000{len(self.found) - 1}\ue001"
+            self.nodes.append((_anchor(parts["attributes"] or "", parts["label"] or ""), match[0]))
+        return f"\ue000{len(self.nodes) - 1}\ue001"
 
     def put_back(self, document: Document) -> Document:
         return tuple(self._block(block) for block in document)
@@ -203,8 +203,8 @@ class _Kept:
             case Quote(blocks):
                 return Quote(self.put_back(blocks))
             case List(items):
-                told = (replace(item, blocks=self.put_back(item.blocks)) for item in items)
-                return replace(block, items=tuple(told))
+                restored = (replace(item, blocks=self.put_back(item.blocks)) for item in items)
+                return replace(block, items=tuple(restored))
             case Table(header, rows):
                 lines = [tuple(map(self._run, row)) for row in (header, *rows)]
                 return replace(block, header=lines[0], rows=tuple(lines[1:]))
@@ -234,7 +234,7 @@ class _Kept:
     def _link(self, node: Link) -> Inline:
         url = safe_url(self._source(unescape(node.url))) if "\ue000" in node.url else node.url
         label = tuple(Text(plain_inlines((inline,))) for inline in self._run(node.children))
-        children = label if self.found else node.children
+        children = label if self.nodes else node.children
         return Link(url or "", merge_texts(children)) if url else Text(plain_inlines(children))
 
     def _text(self, value: str) -> Iterator[Inline]:
@@ -242,20 +242,20 @@ class _Kept:
         for index, piece in enumerate(pieces):
             if not index % 2:
                 yield Text(piece)
-            elif int(piece) < len(self.found):
-                yield self.found[int(piece)][0]
+            elif int(piece) < len(self.nodes):
+                yield self.nodes[int(piece)][0]
 
     def _source(self, value: str) -> str:
-        return _STAND_IN.sub(lambda found: self.found[int(found[1])][1], value)
+        return _STAND_IN.sub(lambda stand_in: self.nodes[int(stand_in[1])][1], value)
 
 
 def _anchor(attributes: str, label: str) -> Inline:
     href = _HREF.search(attributes)
     url = safe_url(unescape(href[1] or href[2] or href[3] or "").strip()) if href else None
-    said = " ".join(unescape(label).split())
+    words = " ".join(unescape(label).split())
     if url is None:
-        return Text(said)
-    return Link(url, (Text(said or url),))
+        return Text(words)
+    return Link(url, (Text(words or url),))
 
 
 def _prose(document: Document, at: str) -> list[Node]:

@@ -96,20 +96,20 @@ def _section(section: Json, at: str, *, first: bool) -> list[Node]:
 
 def _activity(section: Json, at: str) -> list[Node]:
     """Who did what, with their picture beside it."""
-    said: list[Node] = []
+    texts: list[Node] = []
     if title := _line(section, "activityTitle", at):
-        said.append(Prose((Paragraph((Strong(title),)),), at=f"{at}/activityTitle"))
+        texts.append(Prose((Paragraph((Strong(title),)),), at=f"{at}/activityTitle"))
     if subtitle := _line(section, "activitySubtitle", at):
-        said.append(Prose((Paragraph(subtitle),), subtle=True, at=f"{at}/activitySubtitle"))
-    said += _text(section, "activityText", at)
+        texts.append(Prose((Paragraph(subtitle),), subtle=True, at=f"{at}/activitySubtitle"))
+    texts += _text(section, "activityText", at)
     url = string(section, "activityImage")
     if not url:
-        return said
+        return texts
     is_person = choice_of(section, "activityImageType") != "article"
     picture = Image(Asset(url=url), size="small", round=is_person, at=f"{at}/activityImage")
-    if all(isinstance(one, Prose) for one in said) and said:
-        return [Section(tuple(said), picture, leading=True, at=at)]
-    return [picture, *said]
+    if all(isinstance(node, Prose) for node in texts) and texts:
+        return [Section(tuple(texts), picture, leading=True, at=at)]
+    return [picture, *texts]
 
 
 def _facts(section: Json, at: str) -> list[Node]:
@@ -142,10 +142,10 @@ def _text(holder: Json, key: str, at: str) -> list[Node]:
 
 def _document(text: str, holder: Json, at: str) -> Document:
     nodes = _text({"markdown": holder.get("markdown"), "text": text}, "text", at)
-    shown = (
+    proses = (
         degrade.image_as_prose(node, "") if isinstance(node, Image) else node for node in nodes
     )
-    return tuple(block for one in shown if isinstance(one, Prose) for block in one.text)
+    return tuple(block for prose in proses if isinstance(prose, Prose) for block in prose.text)
 
 
 def _line(holder: Json, key: str, at: str) -> Line:
@@ -161,9 +161,9 @@ def _actions(holder: Json, at: str) -> list[Node]:
 
 def _row(several: list[JsonValue], at: str, depth: int) -> list[Node]:
     buttons = [
-        _button(one, f"{at}/{index}", depth)
-        for index, one in enumerate(several)
-        if isinstance(one, dict)
+        _button(action, f"{at}/{index}", depth)
+        for index, action in enumerate(several)
+        if isinstance(action, dict)
     ]
     return [Actions(tuple(buttons), at=at)] if buttons else []
 
@@ -175,14 +175,14 @@ def _button(action: Json, at: str, depth: int) -> Button:
         case "OpenUri" | "ViewAction" if url := _target(action):
             return Button(label, does="open", id=own_id, url=url, at=at)
         case "ActionCard":
-            nodes = _asked(action, at, depth) if depth < _DEEPEST else list(_flat(action, at))
+            nodes = _action_card(action, at, depth) if depth < _DEEPEST else list(_flat(action, at))
             return Button(label, does="reveal", id=own_id, nodes=tuple(nodes), at=at)
         case _:
             does: Literal["press", "submit"] = "submit" if depth else "press"
-            return Button(label, does=does, id=own_id, value=_told(action), at=at)
+            return Button(label, does=does, id=own_id, value=_press_data(action), at=at)
 
 
-def _asked(action: Json, at: str, depth: int) -> list[Node]:
+def _action_card(action: Json, at: str, depth: int) -> list[Node]:
     """What an action card asks, and its own actions."""
     inner = _row(items(action, "actions"), f"{at}/actions", depth + 1)
     return [*_inputs(action, at), *inner]
@@ -192,9 +192,9 @@ def _flat(action: Json, at: str) -> Iterator[Node]:
     """The same where cards lie deep within cards: one after the other, without recursion."""
     waiting = [action]
     while waiting:
-        one = waiting.pop()
-        yield from _inputs(one, at)
-        inner = objects(one, "actions")
+        card = waiting.pop()
+        yield from _inputs(card, at)
+        inner = objects(card, "actions")
         yield from _row([{**each, "@type": "", "actions": None} for each in inner], at, 1)
         waiting += reversed(inner)
 
@@ -203,19 +203,21 @@ def _target(action: Json) -> str:
     """The page for any system, or else the first one; where no address may be a link, the first:
     whoever shows the button names it."""
     targets = objects(action, "targets")
-    chosen = [one for one in targets if choice_of(one, "os") in ("default", "")]
-    urls = [string(one, "uri") for one in (*chosen, *targets)]
+    chosen = [uri for uri in targets if choice_of(uri, "os") in ("default", "")]
+    urls = [string(uri, "uri") for uri in (*chosen, *targets)]
     target = action.get("target")
     urls += [
-        one for one in (target if isinstance(target, list) else [target]) if isinstance(one, str)
+        address
+        for address in (target if isinstance(target, list) else [target])
+        if isinstance(address, str)
     ]
     return next((safe for url in urls if (safe := safe_url(url))), next(filter(None, urls), ""))
 
 
-def _told(action: Json) -> JsonValue:
+def _press_data(action: Json) -> JsonValue:
     """What the press sends, and where."""
     unsent = ("name", "@context", "@id", "inputs", "actions")
-    return {key: one for key, one in action.items() if key not in unsent}
+    return {key: value for key, value in action.items() if key not in unsent}
 
 
 # --- inputs ---------------------------------------------------------------------------------
@@ -229,15 +231,15 @@ class _Common(TypedDict):
 
 
 def _inputs(action: Json, at: str) -> list[Node]:
-    found: list[Node] = []
-    for index, one in enumerate(objects(action, "inputs")):
-        found.append(_input(one, f"{at}/inputs/{index}"))
-    return found
+    inputs: list[Node] = []
+    for index, item in enumerate(objects(action, "inputs")):
+        inputs.append(_input(item, f"{at}/inputs/{index}"))
+    return inputs
 
 
 def _input(item: Json, at: str) -> Node:
     title = string(item, "title").strip()
-    asked: _Common = {
+    common: _Common = {
         "at": at,
         "id": string(item, "id"),
         "label": (Text(title),) if title else (),
@@ -247,26 +249,26 @@ def _input(item: Json, at: str) -> Node:
     match string(item, "@type"):
         case "DateInput":
             of: Literal["date", "datetime"] = "datetime" if flag(item, "includeTime") else "date"
-            return DateInput(**asked, of=of, value=value)
+            return DateInput(**common, of=of, value=value)
         case "MultichoiceInput":
             many = flag(item, "isMultiSelect")
             form: Literal["menu", "list"] = (
                 "list" if choice_of(item, "style") == "expanded" else "menu"
             )
-            chosen = tuple(one.strip() for one in value.split(",")) if many else (value,)
-            values = tuple(one for one in chosen if one)
-            return Choice(**asked, options=_options(item, at), values=values, many=many, form=form)
+            chosen = tuple(choice.strip() for choice in value.split(",")) if many else (value,)
+            values = tuple(choice for choice in chosen if choice)
+            return Choice(**common, options=_options(item, at), values=values, many=many, form=form)
         case _:
             lines = flag(item, "isMultiline")
             maximum = whole(item, "maxLength")
-            return TextInput(**asked, value=value, multiline=lines, max=maximum)
+            return TextInput(**common, value=value, multiline=lines, max=maximum)
 
 
 def _options(item: Json, at: str) -> tuple[Option, ...]:
-    found: list[Option] = []
-    for index, one in enumerate(objects(item, "choices")):
-        label, value = string(one, "display") or string(one, "name"), string(one, "value")
+    options: list[Option] = []
+    for index, choice in enumerate(objects(item, "choices")):
+        label, value = string(choice, "display") or string(choice, "name"), string(choice, "value")
         if label or value:
             place = f"{at}/choices/{index}"
-            found.append(Option((Text(label or value),), value or label, at=place))
-    return tuple(found)
+            options.append(Option((Text(label or value),), value or label, at=place))
+    return tuple(options)

@@ -33,18 +33,18 @@ from connectors.teams.cards.schemas import CARDS, schema_of
 def wrong_shapes(native: JsonValue) -> tuple[Loss, ...]:
     """Of what is shown of a message, an attachment or a bare card."""
     try:
-        shown = payloads(native)
+        visible_payloads = payloads(native)
     except CodecError:
         return ()
-    found: list[Loss] = []
-    if not any(one.schema_id in CARDS and not one.at for one in shown):
+    losses: list[Loss] = []
+    if not any(payload.schema_id in CARDS and not payload.at for payload in visible_payloads):
         is_attachment = isinstance(native, dict) and "contentType" in native
         key = "attachments" if is_attachment else ""
-        found += shape_losses(native, OBJECT, _around, key=key)
-    for one in shown:
-        if (card := card_in(one)) is not None:
-            found += shape_losses(card[0], OBJECT, _within, card[1])
-    return tuple(found)
+        losses += shape_losses(native, OBJECT, _envelope_table, key=key)
+    for payload in visible_payloads:
+        if (card := card_in(payload)) is not None:
+            losses += shape_losses(card[0], OBJECT, _within, card[1])
+    return tuple(losses)
 
 
 def _is_card(value: object) -> bool:
@@ -52,10 +52,10 @@ def _is_card(value: object) -> bool:
     return parsed(cast("JsonValue", value)) is not None
 
 
-def _around(value: Mapping[str, object], key: str) -> Table:
+def _envelope_table(value: Mapping[str, object], key: str) -> Table:
     """What stands around the cards of a message."""
     if key != "attachments":
-        return _AROUND.get(key, {})
+        return _ENVELOPE.get(key, {})
     kind = value.get("contentType")
     is_card = isinstance(kind, str) and schema_of(kind) in CARDS
     return {**_ATTACHMENT, "content": Expected(_is_card)} if is_card else _ATTACHMENT
@@ -91,7 +91,7 @@ _PARTS = frozenset(
 _WRITTEN = frozenset(("Input.Text", "Input.Number", "Input.Rating"))
 _NOT_ADAPTIVE = frozenset(("buttons", "tap"))  # bot cards' actions have types of their own
 _ATTACHMENT: Table = {"contentType": TEXT, "contentUrl": TEXT, "name": SCALAR}
-_AROUND: Mapping[str, Table] = {
+_ENVELOPE: Mapping[str, Table] = {
     "": {
         "text": SCALAR, "summary": SCALAR, "subject": SCALAR, "attachments": OBJECTS,
         "entities": OBJECTS, "mentions": OBJECTS, "suggestedActions": OBJECT, "body": OBJECT,

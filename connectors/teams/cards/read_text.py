@@ -38,7 +38,7 @@ _NOT_PLAIN = re.compile("[\x00-\x1f\ud800-\udfff]|://|\\{\\{")
 _NOT_UNMARKED = re.compile(
     "[\x00-\x1f\ud800-\udfff\\\\*_\\[<&{]|://|^\\s*(?:[-+]|[0-9]{1,9}[.)])\\s"
 )
-_ITEM = re.compile(r"[ \t]*+(?:(?P<bullet>[-*+])|(?P<number>[0-9]{1,9})[.)])[ \t]++(?P<said>.*)")
+_ITEM = re.compile(r"[ \t]*+(?:(?P<bullet>[-*+])|(?P<number>[0-9]{1,9})[.)])[ \t]++(?P<text>.*)")
 _FUNCTION = (
     r"\{\{(?P<what>DATE|TIME)\((?P<moment>[^(){},]{0,60})(?:,\s*(?P<form>[A-Za-z]{1,20})\s*)?\)\}\}"
 )
@@ -94,36 +94,36 @@ def _trimmed(run: list[Inline]) -> list[Inline]:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class CardContext:
     """What the card says elsewhere: who is mentioned, where its numbered sources are."""
 
     mentions: Mentions = field(default_factory=Mentions)
     sources: Mapping[int, str] = field(default_factory=dict[int, str])
 
 
-NOTHING_KNOWN = Known()
+NO_CONTEXT = CardContext()
 
 
-def marked_line(text: str, known: Known = NOTHING_KNOWN) -> Line:
+def marked_line(text: str, context: CardContext = NO_CONTEXT) -> Line:
     """Marked text as one run of inlines."""
     if not _NOT_UNMARKED.search(text):
         text = text.strip()
         return (Text(text),) if text else ()
-    return blocks_as_line(marked_text(text, known))
+    return blocks_as_line(marked_text(text, context))
 
 
-def marked_text(text: str, known: Known = NOTHING_KNOWN) -> Document:
+def marked_text(text: str, context: CardContext = NO_CONTEXT) -> Document:
     if not _NOT_UNMARKED.search(text):
         text = text.strip()
         return (Paragraph((Text(text),)),) if text else ()
-    return tuple(_Blocks(known).read(text))
+    return tuple(_Blocks(context).read(text))
 
 
 class _Blocks:
     """Lines -> paragraphs and lists."""
 
-    def __init__(self, known: Known) -> None:
-        self._known = known
+    def __init__(self, context: CardContext) -> None:
+        self._context = context
         self._done: list[Block] = []
         self._lines: list[str] = []
         self._items: list[ListItem] = []
@@ -131,9 +131,9 @@ class _Blocks:
 
     def read(self, text: str) -> list[Block]:
         for line in _LINE_END.split(text):
-            found = _ITEM.match(line)
-            if found is not None:
-                self._item(found)
+            item = _ITEM.match(line)
+            if item is not None:
+                self._item(item)
             elif line.strip():
                 self._line(line)
             else:
@@ -142,14 +142,14 @@ class _Blocks:
         self._end_list()
         return self._done
 
-    def _item(self, found: re.Match[str]) -> None:
+    def _item(self, item: re.Match[str]) -> None:
         self._end_paragraph()
-        start = int(found["number"]) if found["number"] else None
+        start = int(item["number"]) if item["number"] else None
         if self._items and (self._start is None) != (start is None):
             self._end_list()
         if not self._items:
             self._start = start
-        self._items.append(ListItem(self._paragraphs(found["said"])))
+        self._items.append(ListItem(self._paragraphs(item["text"])))
 
     def _line(self, line: str) -> None:
         self._end_list()
@@ -168,7 +168,7 @@ class _Blocks:
     def _paragraphs(self, text: str) -> Document:
         if not _NOT_UNMARKED.search(text):
             return (Paragraph((Text(text.strip()),)),) if text.strip() else ()
-        run = normal.tidy(_Inlines(self._known).read(text))
+        run = normal.tidy(_Inlines(self._context).read(text))
         return tuple(normal.paragraphs(_trimmed(run)))
 
 
@@ -184,17 +184,17 @@ class _Open:
 class _Inlines:
     """One paragraph. Each style is open at most once, so that the stack stays small."""
 
-    def __init__(self, known: Known) -> None:
-        self._known = known
+    def __init__(self, context: CardContext) -> None:
+        self._context = context
         self._stack = [_Open("", 0)]
         self._day_form = ""  # of the last date
 
     def read(self, text: str) -> list[Inline]:
         end = 0
-        for found in _TOKEN.finditer(text):
-            self._say(text[end : found.start()])
-            self._token(found, text)
-            end = found.end()
+        for token in _TOKEN.finditer(text):
+            self._say(text[end : token.start()])
+            self._token(token, text)
+            end = token.end()
         self._say(text[end:])
         while len(self._stack) > 1:
             self._unfold()
@@ -207,46 +207,48 @@ class _Inlines:
     def _add(self, *nodes: Inline) -> None:
         self._stack[-1].children += nodes
 
-    def _token(self, found: re.Match[str], text: str) -> None:
-        match found.lastgroup:
+    def _token(self, token: re.Match[str], text: str) -> None:
+        match token.lastgroup:
             case "escaped":
-                self._say(found["escaped"])
+                self._say(token["escaped"])
             case "marks":
-                self._marks(found, text)
+                self._marks(token, text)
             case "url":
-                self._link(found["label"], found["url"])
+                self._link(token["label"], token["url"])
             case "at":
-                self._add(self._known.mentions.said(unescape(found["at"])))
+                self._add(self._context.mentions.by_text(unescape(token["at"])))
             case "entity":
-                self._say(unescape(found[0]))
+                self._say(unescape(token[0]))
             case "end":
                 self._add(Break())
             case _:
-                self._moment(found)
+                self._moment(token)
 
-    def _moment(self, found: re.Match[str]) -> None:
-        add_moment(self._stack[-1].children, found, self._day_form)
-        self._day_form = found["form"] or ""
+    def _moment(self, function: re.Match[str]) -> None:
+        add_moment(self._stack[-1].children, function, self._day_form)
+        self._day_form = function["form"] or ""
 
     def _link(self, label: str, url: str) -> None:
-        children = _Inlines(self._known).read(label)
+        children = _Inlines(self._context).read(label)
         source = self._source(url)
         if source is None:
             self._add(*normal.link(url, normal.tidy(children, linked=True)))
         else:
-            self._add(*cited(normal.tidy(children), source, self._known))
+            self._add(*cited(normal.tidy(children), source, self._context))
 
     def _source(self, url: str) -> int | None:
         """`cite:3` names a source of the card."""
-        scheme, _, rest = url.partition(":")
-        return int(rest) if scheme == "cite" and rest.isascii() and rest[:9].isdigit() else None
+        scheme, _, number = url.partition(":")
+        return (
+            int(number) if scheme == "cite" and number.isascii() and number[:9].isdigit() else None
+        )
 
     # --- styles
 
-    def _marks(self, found: re.Match[str], text: str) -> None:
-        mark, count = found["marks"][0], len(found["marks"])
-        before = text[found.start() - 1 : found.start()] if found.start() else " "
-        after = text[found.end() : found.end() + 1] or " "
+    def _marks(self, token: re.Match[str], text: str) -> None:
+        mark, count = token["marks"][0], len(token["marks"])
+        before = text[token.start() - 1 : token.start()] if token.start() else " "
+        after = text[token.end() : token.end() + 1] or " "
         opens, closes = _flanks(before, after)
         if mark == "_":  # snake_case is no style
             opens, closes = opens and not before.isalnum(), closes and not after.isalnum()
@@ -259,7 +261,9 @@ class _Inlines:
     def _close(self, mark: str, count: int) -> int:
         """Closes what these signs can close; how many are left."""
         while count:
-            widths = [one.width for one in self._stack if one.mark == mark and one.width <= count]
+            widths = [
+                style.width for style in self._stack if style.mark == mark and style.width <= count
+            ]
             if not widths:
                 break
             while self._stack[-1].mark != mark or self._stack[-1].width != widths[-1]:
@@ -272,7 +276,7 @@ class _Inlines:
 
     def _open(self, mark: str, count: int) -> int:
         for width in (2, 1):
-            is_open = any(one.mark == mark and one.width == width for one in self._stack)
+            is_open = any(style.mark == mark and style.width == width for style in self._stack)
             if count >= width and not is_open and count - width <= 1:
                 self._stack.append(_Open(mark, width))
                 count -= width
@@ -299,13 +303,13 @@ def _is_punctuation(sign: str) -> bool:
     return not sign.isalnum() and not sign.isspace() and sign.isprintable()
 
 
-def cited(said: list[Inline], number: int, known: Known) -> list[Inline]:
+def cited(label: list[Inline], number: int, context: CardContext) -> list[Inline]:
     """What a source says: a link to it, or its number where it has no address."""
-    url = safe_url(known.sources.get(number, ""))
-    if url and said:
-        return [Link(url, tuple(said))]
-    shown = Text(f"[{number}]")
-    return [*said, Link(url, (shown,)) if url else shown]
+    url = safe_url(context.sources.get(number, ""))
+    if url and label:
+        return [Link(url, tuple(label))]
+    mark = Text(f"[{number}]")
+    return [*label, Link(url, (mark,)) if url else mark]
 
 
 # --- moments --------------------------------------------------------------------------------
@@ -317,23 +321,23 @@ def dated(text: str) -> list[Inline]:
     """Characters as they are, but for `{{DATE()}}` and `{{TIME()}}`."""
     if "{{" not in text:
         return [Text(text)]
-    found: list[Inline] = []
+    inlines: list[Inline] = []
     end, form = 0, ""
-    for one in _MOMENT.finditer(text):
-        if one.start() > end:
-            found.append(Text(text[end : one.start()]))
-        add_moment(found, one, form)
-        end, form = one.end(), one["form"] or ""
-    return [*found, Text(text[end:])] if end < len(text) or not found else found
+    for match in _MOMENT.finditer(text):
+        if match.start() > end:
+            inlines.append(Text(text[end : match.start()]))
+        add_moment(inlines, match, form)
+        end, form = match.end(), match["form"] or ""
+    return [*inlines, Text(text[end:])] if end < len(text) or not inlines else inlines
 
 
-def add_moment(children: list[Inline], found: re.Match[str], day_form: str) -> None:
+def add_moment(children: list[Inline], function: re.Match[str], day_form: str) -> None:
     """A day and the time of the same moment, with a space between, are one moment; `day_form` is
     that of the last date."""
-    node = _moment(found)
+    node = _moment(function)
     match children[-2:]:
         case [Timestamp(unix, "d" | "D"), Text(" ")] if (
-            isinstance(node, Timestamp) and found["what"] == "TIME" and node.unix == unix
+            isinstance(node, Timestamp) and function["what"] == "TIME" and node.unix == unix
         ):
             style = "F" if day_form.upper() == "LONG" else "f"
             children[-2:] = [Timestamp(unix, style, timestamp(unix).fallback)]
@@ -344,14 +348,14 @@ def add_moment(children: list[Inline], found: re.Match[str], day_form: str) -> N
 _DATES = {"": "d", "COMPACT": "d", "SHORT": "D", "LONG": "D"}
 
 
-def _moment(found: re.Match[str]) -> Inline:
+def _moment(function: re.Match[str]) -> Inline:
     """A day or time in the reader's own zone; what is no moment of RFC 3339 stays as it is."""
-    moment = moment_of(found["moment"].strip())
+    moment = moment_of(function["moment"].strip())
     if moment is None or not -62_000_000_000 < (unix := int(moment.timestamp())) < 250_000_000_000:
-        return Text(found[0])
-    if found["what"] == "TIME":
+        return Text(function[0])
+    if function["what"] == "TIME":
         return Timestamp(unix, "t", f"{moment.astimezone(UTC):%H:%M} UTC")
-    style = _DATES.get((found["form"] or "").upper(), "d")
+    style = _DATES.get((function["form"] or "").upper(), "d")
     return Timestamp(unix, style, f"{moment:%Y-%m-%d}")
 
 

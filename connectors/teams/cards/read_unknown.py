@@ -10,55 +10,57 @@ from bridge.content.cards.tree import Node, Prose
 from connectors.teams.cards.json_values import Json, written_number
 from connectors.teams.cards.reading import MAX_DEPTH, Reading, as_it_is
 
-_SAID = frozenset(
+_VISIBLE_KEYS = frozenset(
     (
         *("text", "title", "subtitle", "subTitle", "label", "description", "caption", "header"),
         *("headerTitle", "body", "content", "altText", "placeholder", "summary", "message"),
         *("displayName", "badge", "codeSnippet"),
     )
 )
-_UNSEEN = frozenset(("fallback", "requires", "msteams", "type", "id"))
+_HIDDEN_KEYS = frozenset(("fallback", "requires", "msteams", "type", "id"))
 
 
 def read_unknown(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
     """The element as it is, and what can be read in it; within another one only the latter."""
     reading.bare += 1
-    found = list(_found(reading, item, at, depth))
+    nodes = list(_known_nodes(reading, item, at, depth))
     reading.bare -= 1
-    if reading.bare or depth >= MAX_DEPTH or (len(item) == 1 and "text" in item and found):
-        return found
-    return as_it_is(item, found, at)
+    if reading.bare or depth >= MAX_DEPTH or (len(item) == 1 and "text" in item and nodes):
+        return nodes
+    return as_it_is(item, nodes, at)
 
 
-def _found(reading: Reading, item: Json, at: str, depth: int) -> Iterator[Node]:
+def _known_nodes(reading: Reading, item: Json, at: str, depth: int) -> Iterator[Node]:
     """One walk without recursion, in the order of the source."""
     waiting = _members(item, at)
     while waiting:
-        one, place, is_said = waiting.pop()
-        if isinstance(one, dict):
-            if depth < MAX_DEPTH and reading.knows(one):
-                yield from reading.element(one, place, depth + 1)
+        value, place, is_visible = waiting.pop()
+        if isinstance(value, dict):
+            if depth < MAX_DEPTH and reading.knows(value):
+                yield from reading.element(value, place, depth + 1)
             else:
-                waiting += _members(one, place)
-        elif isinstance(one, list):
-            several = [(inner, _below(place, str(i)), is_said) for i, inner in enumerate(one)]
+                waiting += _members(value, place)
+        elif isinstance(value, list):
+            several = [(inner, _below(place, str(i)), is_visible) for i, inner in enumerate(value)]
             waiting += reversed(several)
-        elif is_said and (text := one if isinstance(one, str) else written_number(one)):
+        elif is_visible and (text := value if isinstance(value, str) else written_number(value)):
             yield from _words(reading, text, place)
 
 
 def _members(item: Json, at: str) -> list[tuple[JsonValue, str, bool]]:
     """The last one first. A `value` is seen where it has a name."""
     named = "title" in item or "name" in item
-    found: list[tuple[JsonValue, str, bool]] = []
-    for key, one in item.items():
-        is_said = key in _SAID or (named and key in ("value", "name"))
-        if key in _UNSEEN or (key == "data" and isinstance(one, dict)):  # what an author receives
+    members: list[tuple[JsonValue, str, bool]] = []
+    for key, value in item.items():
+        is_visible = key in _VISIBLE_KEYS or (named and key in ("value", "name"))
+        if key in _HIDDEN_KEYS or (
+            key == "data" and isinstance(value, dict)
+        ):  # what an author receives
             continue
-        if is_said or isinstance(one, dict | list):
-            found.append((one, _below(at, key), is_said))
-    found.reverse()
-    return found
+        if is_visible or isinstance(value, dict | list):
+            members.append((value, _below(at, key), is_visible))
+    members.reverse()
+    return members
 
 
 def _below(at: str, step: str) -> str:

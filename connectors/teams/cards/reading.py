@@ -26,7 +26,7 @@ from connectors.teams.cards.json_values import (
 )
 from connectors.teams.cards.read_mentions import mentions_of_entities
 from connectors.teams.cards.read_text import (
-    Known,
+    CardContext,
     marked_line,
     marked_text,
     plain_line,
@@ -57,7 +57,7 @@ class Reading:
 
     readers: Mapping[str, ElementReader]
     unknown: ElementReader
-    known: Known = field(default_factory=Known)
+    context: CardContext = field(default_factory=CardContext)
     strings: Mapping[str, str] = field(default_factory=dict[str, str])
     asks: bool = False
     toggled: frozenset[str] = frozenset()
@@ -72,19 +72,19 @@ class Reading:
         """Text with the Markdown of cards."""
         text = self.resolved(text)
         self._marked -= len(text)
-        return marked_text(text, self.known) if self._marked > 0 else plain_text(text)
+        return marked_text(text, self.context) if self._marked > 0 else plain_text(text)
 
     def marked_line(self, text: str) -> Line:
         text = self.resolved(text)
         self._marked -= len(text)
-        return marked_line(text, self.known) if self._marked > 0 else plain_line(text)
+        return marked_line(text, self.context) if self._marked > 0 else plain_line(text)
 
     def line(self, element: Json, key: str) -> Line:
         """Text that shows its characters as they are."""
         text = string(element, key)
         return plain_line(self.resolved(text)) if text else ()
 
-    def said(self, element: Json, key: str) -> str:
+    def text(self, element: Json, key: str) -> str:
         """The same as a string, on its lines."""
         return self.resolved(string(element, key)).strip()
 
@@ -92,28 +92,28 @@ class Reading:
         """`${rs:name}` is what the card's resources say."""
         if not self.strings or "${rs:" not in text:
             return text
-        return _RESOURCE.sub(lambda found: self.strings.get(found[1], found[0]), text)
+        return _RESOURCE.sub(lambda resource: self.strings.get(resource[1], resource[0]), text)
 
     # --- elements
 
     def nodes(self, several: JsonValue, at: str, depth: int) -> list[Node]:
         """Elements below one another, lines between them where they are asked for."""
         if not isinstance(several, list):
-            return self._one(several, at, depth)
+            return self._lone(several, at, depth)
         if depth > MAX_DEPTH:
             return list(self._flat(self._listed(several, at)))
-        found: list[Node] = []
+        elements: list[Node] = []
         for index, item in enumerate(several):
             nodes = self.element(item, f"{at}/{index}", depth)
-            if found and nodes and type(item) is dict and "separator" in item:
-                found += _separator(item, f"{at}/{index}")
-            found += nodes
-        return found
+            if elements and nodes and type(item) is dict and "separator" in item:
+                elements += _separator(item, f"{at}/{index}")
+            elements += nodes
+        return elements
 
-    def _one(self, item: JsonValue, at: str, depth: int) -> list[Node]:
-        return self.one(item, at, depth) if isinstance(item, dict | str) else []
+    def _lone(self, item: JsonValue, at: str, depth: int) -> list[Node]:
+        return self.single(item, at, depth) if isinstance(item, dict | str) else []
 
-    def one(self, item: JsonValue, at: str, depth: int) -> list[Node]:
+    def single(self, item: JsonValue, at: str, depth: int) -> list[Node]:
         """One of several; side by side with what lies in it where it lies very deep."""
         if depth > MAX_DEPTH:
             return list(self._flat(iter([(item, at)])))
@@ -127,7 +127,7 @@ class Reading:
         reader = self.readers.get(kind) if type(kind) is str else None
         if reader is None or "fallback" in item or "requires" in item:
             return self._first_met(item, at, depth)
-        return self.shown(item, self._read(reader, item, at, depth), at)
+        return self.with_visibility(item, self._read(reader, item, at, depth), at)
 
     def _read(self, reader: ElementReader, item: Json, at: str, depth: int) -> list[Node]:
         """What an element says, and elements in one that should have none."""
@@ -144,7 +144,7 @@ class Reading:
         if document := self.marked(text):
             yield Prose(document, at=at)
 
-    def shown(self, item: Json, nodes: list[Node], at: str) -> list[Node]:
+    def with_visibility(self, item: Json, nodes: list[Node], at: str) -> list[Node]:
         """The nodes of an element; a container around them where they are shown and hidden."""
         hidden = _is_hidden(item)
         if not hidden and not self.toggled:
@@ -170,13 +170,15 @@ class Reading:
             fallback = item.get("fallback")
             if reader is not None and self.meets(item):
                 unmet = self.unmet
-                nodes = self.shown(item, self._read(reader, item, at, depth), at)
+                nodes = self.with_visibility(item, self._read(reader, item, at, depth), at)
                 if self.unmet == unmet or fallback is None:
                     return nodes
                 self.unmet = unmet
             if fallback is None:
                 self.unmet += 1
-                return self.shown(item, (reader or self.unknown)(self, item, at, depth), at)
+                return self.with_visibility(
+                    item, (reader or self.unknown)(self, item, at, depth), at
+                )
             if not isinstance(fallback, dict):
                 return []  # "drop"
             item, at = fallback, f"{at}/fallback"
@@ -187,12 +189,12 @@ class Reading:
         """Every element by itself, without what is in it; that follows. No recursion."""
         stack: list[tuple[_Placed, str | None]] = [(several, None)]
         while stack:
-            around, hidden_by = stack[-1]
-            found = next(around, None)
-            if found is None:
+            level, hidden_by = stack[-1]
+            entry = next(level, None)
+            if entry is None:
                 stack.pop()
                 continue
-            item, place = found
+            item, place = entry
             if isinstance(item, list):
                 stack.append((self._listed(item, place), hidden_by))
             elif isinstance(item, dict):
@@ -260,16 +262,16 @@ _FRAMED = frozenset(("items", "cells"))
 
 
 def _without_inner(item: Json) -> Json:
-    own = {key: one for key, one in item.items() if key not in _INNER}
+    own = {key: value for key, value in item.items() if key not in _INNER}
     if "inlines" in own:
-        own["inlines"] = [_without_action(one) for one in items(own, "inlines")]
+        own["inlines"] = [_without_action(value) for value in items(own, "inlines")]
     return own
 
 
 def _without_action(run: JsonValue) -> JsonValue:
     if not isinstance(run, dict) or "selectAction" not in run:
         return run
-    return {key: one for key, one in run.items() if key != "selectAction"}
+    return {key: value for key, value in run.items() if key != "selectAction"}
 
 
 def _foldable(nodes: list[Node], at: str, name: str, *, hidden: bool) -> Container:
@@ -337,39 +339,40 @@ def begin_reading(
     card: Json, workspace: str, readers: Mapping[str, ElementReader], unknown: ElementReader
 ) -> Reading:
     """What is to be known before the first element is read."""
-    asks, toggled = _surveyed(card)
+    asks, toggled = _survey(card)
     entities = objects(object_at(card, "msteams"), "entities") or objects(
         object_at(card, "msTeams"), "entities"
     )
     mentions = mentions_of_entities(entities, workspace)
     sources = {
-        number: string(one, "url") for number, one in enumerate(objects(card, "references"), 1)
+        number: string(reference, "url")
+        for number, reference in enumerate(objects(card, "references"), 1)
     }
     return Reading(
         readers,
         unknown,
-        known=Known(mentions, sources),
+        context=CardContext(mentions, sources),
         strings=_strings(card),
         asks=asks,
         toggled=toggled,
     )
 
 
-def _surveyed(card: Json) -> tuple[bool, frozenset[str]]:
+def _survey(card: Json) -> tuple[bool, frozenset[str]]:
     """Whether there are inputs anywhere, and the ids that actions show and hide."""
     asks = False
     toggled: set[str] = set()
     waiting: list[Json | list[JsonValue]] = [card]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, list):
-            waiting += [item for item in one if type(item) is dict or type(item) is list]
+        part = waiting.pop()
+        if isinstance(part, list):
+            waiting += [item for item in part if type(item) is dict or type(item) is list]
             continue
-        if "targetElements" in one:
-            toggled.update(targets_of(one))
-        if not asks and isinstance(kind := one.get("type"), str):
+        if "targetElements" in part:
+            toggled.update(targets_of(part))
+        if not asks and isinstance(kind := part.get("type"), str):
             asks = kind.startswith("Input.")
-        waiting += [item for item in one.values() if type(item) is dict or type(item) is list]
+        waiting += [item for item in part.values() if type(item) is dict or type(item) is list]
     return asks, frozenset(toggled)
 
 
@@ -379,18 +382,18 @@ def targets_of(action: Json) -> tuple[str, ...]:
         string(item, "elementId") if isinstance(item, dict) else item
         for item in items(action, "targetElements")
     ]
-    return tuple(one for one in named if isinstance(one, str) and one)
+    return tuple(target for target in named if isinstance(target, str) and target)
 
 
 def _strings(card: Json) -> dict[str, str]:
     """The card's string resources, in its own language where they have it."""
     language = string(card, "lang").lower()
-    found: dict[str, str] = {}
+    strings: dict[str, str] = {}
     for name, resource in object_at(card, "resources", "strings").items():
         if isinstance(resource, dict):
             localized = object_at(resource, "localizedValues")
-            own = next((one for key, one in localized.items() if key.lower() == language), None)
-            said = own if isinstance(own, str) and language else resource.get("defaultValue")
-            if isinstance(said, str):
-                found[name] = said
-    return found
+            own = next((text for key, text in localized.items() if key.lower() == language), None)
+            resolved = own if isinstance(own, str) and language else resource.get("defaultValue")
+            if isinstance(resolved, str):
+                strings[name] = resolved
+    return strings

@@ -50,8 +50,8 @@ SCHEMA_IDS: frozenset[str] = CARDS | MEDIA | frozenset((
 def schema_of(content_type: str) -> str:
     """The schema id of an attachment's content type."""
     name = content_type.partition(";")[0].strip()
-    known = _BY_LOWER.get(name.lower(), name)
-    return ADAPTIVE if known == ADAPTIVE_TYPE else known
+    schema_id = _BY_LOWER.get(name.lower(), name)
+    return ADAPTIVE if schema_id == ADAPTIVE_TYPE else schema_id
 
 
 _BY_LOWER = {name.lower(): name for name in (*SCHEMA_IDS, ADAPTIVE_TYPE)}

@@ -33,8 +33,8 @@ from connectors.teams.cards.json_places import places_of
 from connectors.teams.cards.json_values import Json
 
 MAX_DEPTH = 64  # levels of a template that are expanded
-MOST = 400_000  # steps, items and characters (by eights) of one expansion
-_MOST_NAMED = 1000  # pointers, which are long where a card is deep
+MAX_COST = 400_000  # steps, items and characters (by eights) of one expansion
+_MAX_POINTERS = 1000  # pointers, which are long where a card is deep
 _RESOURCE = "rs:"  # `${rs:name}` names a string of the card itself
 
 
@@ -44,15 +44,15 @@ def expand(template: Json, data: JsonValue, host: JsonValue = None) -> tuple[Jso
     Without data the template's own `$data` is used. Raises CodecError where the card would be
     beyond all measure, and nothing else.
     """
-    for one in (template, data, host):
-        check_nesting(one)
+    for value in (template, data, host):
+        check_nesting(value)
     own = template.get("$data")
     data = own if data is None and isinstance(own, dict | list) else data
-    given: dict[str, JsonValue] = {"$root": data, "$host": host}
-    names = {name: one for name, one in given.items() if one is not None}
+    bindings: dict[str, JsonValue] = {"$root": data, "$host": host}
+    names = {name: value for name, value in bindings.items() if value is not None}
     expanding = _Expanding()
     try:
-        card = expanding.member(template, Scope(data, names, Budget(MOST), FUNCTIONS, SPECIALS))
+        card = expanding.member(template, Scope(data, names, Budget(MAX_COST), FUNCTIONS, SPECIALS))
     except Exhausted:
         raise CodecError("", "expands beyond all measure; give it less data") from None
     several = card if isinstance(card, list) else [card]
@@ -62,9 +62,9 @@ def expand(template: Json, data: JsonValue, host: JsonValue = None) -> tuple[Jso
 
 def unexpanded_in(value: JsonValue, at: str = "") -> tuple[str, ...]:
     """Pointers to the text that has `${...}` in it; where there is far more, one to the whole."""
-    found = islice(places_of(value, _is_unexpanded), _MOST_NAMED + 1)
-    places = [f"{at}{place}" for place, _, _ in found]
-    return (*places[:_MOST_NAMED], *(at for _ in places[_MOST_NAMED:]))
+    matches = islice(places_of(value, _is_unexpanded), _MAX_POINTERS + 1)
+    places = [f"{at}{place}" for place, _, _ in matches]
+    return (*places[:_MAX_POINTERS], *(at for _ in places[_MAX_POINTERS:]))
 
 
 def _is_unexpanded(_step: str | int, value: JsonValue) -> bool:
@@ -73,8 +73,8 @@ def _is_unexpanded(_step: str | int, value: JsonValue) -> bool:
 
 def _has_expression(text: str) -> bool:
     return any(
-        isinstance(one, Embedded) and not one.source.startswith(_RESOURCE)
-        for one in split_text(text)
+        isinstance(part, Embedded) and not part.source.startswith(_RESOURCE)
+        for part in split_text(text)
     )
 
 
@@ -88,9 +88,9 @@ class _Expanding:
     def member(self, item: Json, scope: Scope, at: str = "", depth: int = 0) -> JsonValue:
         """An object that stands alone: it may become none or several."""
         contexts = self._contexts(item, scope, at)
-        found = [self._object(item, context, at, depth) for context in contexts]
-        kept: list[JsonValue] = [one for one in found if one is not None]
-        return kept if len(kept) > 1 else kept[0] if kept else None
+        objects = [self._object(item, context, at, depth) for context in contexts]
+        expanded: list[JsonValue] = [item for item in objects if item is not None]
+        return expanded if len(expanded) > 1 else expanded[0] if expanded else None
 
     def _value(self, value: JsonValue, scope: Scope, at: str, depth: int) -> JsonValue:
         scope.budget.spend(1)
@@ -107,17 +107,17 @@ class _Expanding:
 
     def _list(self, several: list[JsonValue], scope: Scope, at: str, depth: int) -> JsonValue:
         """Objects in a list stand there as often as they have data."""
-        found: list[JsonValue] = []
+        expanded: list[JsonValue] = []
         for item in several:
             if not isinstance(item, dict) or depth >= MAX_DEPTH:
-                found.append(self._value(item, scope, f"{at}/{len(found)}", depth + 1))
+                expanded.append(self._value(item, scope, f"{at}/{len(expanded)}", depth + 1))
                 continue
-            for context in self._contexts(item, scope, f"{at}/{len(found)}"):
+            for context in self._contexts(item, scope, f"{at}/{len(expanded)}"):
                 context.budget.spend(1)
-                one = self._object(item, context, f"{at}/{len(found)}", depth + 1)
-                if one is not None:
-                    found.append(one)
-        return found
+                expanded_item = self._object(item, context, f"{at}/{len(expanded)}", depth + 1)
+                if expanded_item is not None:
+                    expanded.append(expanded_item)
+        return expanded
 
     def _contexts(self, item: Json, scope: Scope, at: str) -> list[Scope]:
         """Where the names within an object are looked up: once for each item of its data."""
@@ -130,27 +130,27 @@ class _Expanding:
             if len(self.unresolved) > unresolved:
                 return [scope]
         if not isinstance(data, list):
-            return [_about(scope, data, None)]
+            return [_scope_of(scope, data, None)]
         scope.budget.spend(len(data))
-        return [_about(scope, one, index) for index, one in enumerate(data)]
+        return [_scope_of(scope, item, index) for index, item in enumerate(data)]
 
     def _object(self, item: Json, scope: Scope, at: str, depth: int) -> Json | None:
         """None where `$when` says so; one that cannot be decided stays."""
-        found: Json = {}
+        expanded: Json = {}
         if "$when" in item:
-            when = self._decided(item["$when"], scope, pointer(at, "$when"))
+            when = self._decide(item["$when"], scope, pointer(at, "$when"))
             if when is False:
                 return None
             if when is None:
-                found["$when"] = item["$when"]
+                expanded["$when"] = item["$when"]
         for key, value in item.items():
             if key not in ("$data", "$when"):
-                one = self._value(value, scope, pointer(at, key), depth + 1)
-                if one is not None or value is None or isinstance(value, str):
-                    found[key] = one
-        return found
+                expanded_value = self._value(value, scope, pointer(at, key), depth + 1)
+                if expanded_value is not None or value is None or isinstance(value, str):
+                    expanded[key] = expanded_value
+        return expanded
 
-    def _decided(self, when: JsonValue, scope: Scope, at: str) -> bool | None:
+    def _decide(self, when: JsonValue, scope: Scope, at: str) -> bool | None:
         """Only true is true (adaptivecards-templating 2.3); None for what is no expression here."""
         if not isinstance(when, str):
             return when is not False
@@ -172,38 +172,38 @@ class _Expanding:
         if "${" not in text:
             return text
         parts = split_text(text)
-        told: list[JsonValue] = []
+        values: list[JsonValue] = []
         for part in parts:
             if isinstance(part, str):
-                told.append(part)
+                values.append(part)
                 continue
             try:
-                told.append(_valued(part, scope))
+                values.append(_value_of(part, scope))
             except Unresolved:
-                told.append(f"${{{part.source}}}")
+                values.append(f"${{{part.source}}}")
                 if not part.source.startswith(_RESOURCE) and at not in self.unresolved[-1:]:
                     self.unresolved.append(at)
-        if len(told) == 1:
-            return told[0]
-        whole = "".join(map(written, told))
+        if len(values) == 1:
+            return values[0]
+        whole = "".join(map(written, values))
         scope.budget.spend(len(whole) // 8)
         return whole
 
 
-def _about(scope: Scope, data: JsonValue, index: int | None) -> Scope:
+def _scope_of(scope: Scope, data: JsonValue, index: int | None) -> Scope:
     names = scope.names if index is None else {**scope.names, "$index": index}
     return Scope(data, names, scope.budget, scope.functions, scope.specials)
 
 
-def _valued(part: Embedded, scope: Scope) -> JsonValue:
+def _value_of(part: Embedded, scope: Scope) -> JsonValue:
     expression = parse(part.source)
     value = evaluate(expression, scope)
-    if value is None and not _is_there(expression, scope):
+    if value is None and not _is_defined(expression, scope):
         raise Unresolved
     return value
 
 
-def _is_there(expression: Expression, scope: Scope) -> bool:
+def _is_defined(expression: Expression, scope: Scope) -> bool:
     """Whether a name has a value, be it null; what is worked out always has one."""
     match expression:
         case Name(name):

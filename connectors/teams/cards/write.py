@@ -14,7 +14,7 @@ from bridge.content.cards.tree import Asset, Card, Carousel, Container, Node, No
 from connectors.teams.capabilities import CARD_LIMIT, CARDS_PER_MESSAGE, TEXT_LIMIT
 from connectors.teams.cards.schemas import ADAPTIVE_TYPE
 from connectors.teams.cards.write_elements import start
-from connectors.teams.cards.write_fit import objects_in, paginate, target_id, weigh, weighed
+from connectors.teams.cards.write_fit import objects_in, paginate, target_id, weigh, with_weight
 from connectors.teams.cards.write_presses import settle_inputs
 from connectors.teams.cards.write_prose import is_plain, texts_of, weight
 from connectors.teams.cards.write_state import Element, Writing
@@ -39,7 +39,7 @@ def write_card(card: Card, rendering: Rendering, *, apart: bool = False) -> Writ
     `apart` no activity has text and cards at once, which Teams refuses in an edit."""
     writing = start(card, rendering)
     messages = _messages(writing, _opened(card.nodes), apart=apart)
-    files = _placed(writing, messages)
+    files = _files_by_message(writing, messages)
     return Written(
         tuple(
             NativeMessage(_activity(message, "" if index else card.summary), files[index])
@@ -65,14 +65,14 @@ def _messages(writing: Writing, nodes: Nodes, *, apart: bool) -> list[_Message]:
     lead = _lead(writing, nodes)
     if lead == len(nodes):
         return [_Message(text, []) for text in texts_of(writing, nodes, TEXT_LIMIT - _BYLINE)]
-    rest = nodes[lead:]
-    if not all(isinstance(node, Carousel) or _is_box(node) for node in rest):
+    others = nodes[lead:]
+    if not all(isinstance(node, Carousel) or _is_box(node) for node in others):
         return _with_cards(writing, [], nodes)
-    several = isinstance(rest[0], Carousel) or (len(rest) > 1 and all(map(_is_card, rest)))
+    several = isinstance(others[0], Carousel) or (len(others) > 1 and all(map(_is_card, others)))
     if apart and lead and not several:
         return _with_cards(writing, [], nodes)
     texts = texts_of(writing, nodes[:lead], TEXT_LIMIT - _BYLINE)
-    return _with_cards(writing, texts, rest, apart=apart)
+    return _with_cards(writing, texts, others, apart=apart)
 
 
 def _lead(writing: Writing, nodes: Nodes) -> int:
@@ -109,7 +109,7 @@ def _with_cards(
     if last and (apart or 2 * weight(last) > _ROOM // 2):
         messages.append(_Message(last, []))
         last = ""
-    return [*messages, *_filled(writing, last, bodies, layout)]
+    return [*messages, *_fill(writing, last, bodies, layout)]
 
 
 def _is_card(node: Node) -> bool:
@@ -123,7 +123,7 @@ def _body(writing: Writing, node: Node) -> list[Element]:
 # --- how many messages --------------------------------------------------------------------------
 
 
-def _filled(
+def _fill(
     writing: Writing, text: str, bodies: Sequence[list[Element]], layout: str
 ) -> list[_Message]:
     room = _ROOM - 2 * weight(text)
@@ -145,7 +145,7 @@ def _pages(writing: Writing, body: list[Element], room: int) -> list[tuple[list[
     """The bodies of cards, each with what it weighs in a message."""
     if not body:
         return []
-    body, weight = weighed(body)
+    body, weight = with_weight(body)
     if weight <= room:
         return [(body, weight + _SHELL)]
     return [(page, weigh(page) + _SHELL) for page in paginate(writing, body, room)]
@@ -184,23 +184,25 @@ def _mend(writing: Writing, pages: Sequence[list[Element]]) -> None:
     if writing.toggles:
         targets = [set(_targets(page)) for page in pages]
         everywhere = set[str]().union(*targets)
-        for page, here in zip(pages, targets, strict=True):
-            _mend_page(writing, page, here, everywhere)
+        for page, own_targets in zip(pages, targets, strict=True):
+            _mend_page(writing, page, own_targets, everywhere)
     if writing.waiting_inputs and len(pages) > 1:
         _name_inputs_apart(writing, pages)
 
 
-def _mend_page(writing: Writing, page: list[Element], here: set[str], everywhere: set[str]) -> None:
+def _mend_page(
+    writing: Writing, page: list[Element], own_targets: set[str], everywhere: set[str]
+) -> None:
     standing: set[str] = set()
     for element in objects_in(page):
         name = element.get("id")
         if not isinstance(name, str):
             continue
         standing.add(name)
-        if element.get("isVisible") is False and name in everywhere and name not in here:
+        if element.get("isVisible") is False and name in everywhere and name not in own_targets:
             del element["isVisible"]
             writing.lose("", "hidden_shown", name, "what was hidden")
-    if here <= standing:
+    if own_targets <= standing:
         return
     for element in objects_in(page):
         if element.get("type") == "Action.ToggleVisibility":
@@ -240,7 +242,7 @@ def _sends(element: Element) -> bool:
 # --- files --------------------------------------------------------------------------------------
 
 
-def _placed(writing: Writing, messages: list[_Message]) -> list[tuple[Asset, ...]]:
+def _files_by_message(writing: Writing, messages: list[_Message]) -> list[tuple[Asset, ...]]:
     """The files of each message: where their names stand, else in the last one."""
     if not writing.files:
         return [()] * len(messages)

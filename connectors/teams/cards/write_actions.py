@@ -10,10 +10,10 @@ from connectors.teams.cards.write_inputs import foreign, input_elements, lose_co
 from connectors.teams.cards.write_presses import (
     PRIMARY,
     action_set,
-    asked_first,
     fold,
     opening,
-    told,
+    press_action,
+    with_confirmation,
 )
 from connectors.teams.cards.write_runs import escape
 from connectors.teams.cards.write_state import Element, Writing, plain
@@ -27,16 +27,16 @@ def actions_row(writing: Writing, node: Actions) -> list[Element]:
     """Buttons side by side; inputs between them have rows of their own. One button after one text
     stands within it."""
     match node.items:
-        case (TextInput() as asked, Button(does="press" | "submit" | "open") as button):
-            return _with_inline(writing, asked, button)
+        case (TextInput() as text_input, Button(does="press" | "submit" | "open") as button):
+            return _with_inline(writing, text_input, button)
         case items:
             return _row(writing, items)
 
 
-def _with_inline(writing: Writing, asked: TextInput, button: Button) -> list[Element]:
-    elements = input_elements(writing, asked)
+def _with_inline(writing: Writing, text_input: TextInput, button: Button) -> list[Element]:
+    elements = input_elements(writing, text_input)
     row = button_row(writing, (button,))
-    fits = not asked.dispatches and elements and elements[0]["type"] == "Input.Text"
+    fits = not text_input.dispatches and elements and elements[0]["type"] == "Input.Text"
     match row:
         case [{"type": "ActionSet", "actions": [{"type": kind} as action]}] if fits:
             if kind != "Action.ShowCard" and "mode" not in action:
@@ -61,14 +61,14 @@ def _row(writing: Writing, items: Iterable[Action]) -> list[Element]:
     for item in items:
         row.add(item)
     row.end()
-    return row.found
+    return row.elements
 
 
 class _Row:
     def __init__(self, writing: Writing) -> None:
         self._writing = writing
         self._actions: list[Element] = []
-        self.found: list[Element] = []
+        self.elements: list[Element] = []
 
     def add(self, item: Action) -> None:
         if isinstance(item, Button):
@@ -77,32 +77,32 @@ class _Row:
             self._overflow(item)
         else:
             self.end()
-            self.found += input_elements(self._writing, item)
+            self.elements += input_elements(self._writing, item)
 
     def end(self) -> None:
         if self._actions:
-            self.found.append(action_set(self._actions))
+            self.elements.append(action_set(self._actions))
             self._actions = []
 
     def _button(self, node: Button) -> None:
         action, below = _action(self._writing, node)
         if action is None:
             self.end()
-            self.found += below
+            self.elements += below
             return
         if action["type"] == "Action.ShowCard" and len(self._actions) >= PRIMARY:
             self.end()
         self._actions.append(action)
         if below:
             self.end()
-            self.found += below
+            self.elements += below
 
     def _overflow(self, node: Choice) -> None:
         """Its options are the row's own actions, behind the three dots."""
         writing = self._writing
         if label := plain(node.label):
             self.end()
-            self.found.append(text_block(escape(label, starts=True)))
+            self.elements.append(text_block(escape(label, starts=True)))
         lose_confirm(writing, node.confirm, node.at)
         words = (node.placeholder, plain(node.hint), node.error)
         if unseen := " / ".join(word for word in words if word.strip()):
@@ -128,7 +128,7 @@ def _option(writing: Writing, option: Option, token: str, at: str) -> Element:
         writing.lose(option.at or at, "option_group", option.group, "options without headings")
     if option.url and (url := writing.link(option.url, option.at or at)):
         return {"type": "Action.OpenUrl", **look, "url": url}
-    return told(writing, look, {"token": token, "value": option.value})
+    return press_action(writing, look, {"token": token, "value": option.value})
 
 
 # --- one button ---------------------------------------------------------------------------------
@@ -144,14 +144,14 @@ def _action(writing: Writing, node: Button) -> tuple[Element | None, list[Elemen
         return None, _as_text(writing, node, look)
     if node.confirm is None:
         return action, below
-    return asked_first(writing, node.confirm, look, action, below, node.at)
+    return with_confirmation(writing, node.confirm, look, action, below, node.at)
 
 
 def _effect(writing: Writing, node: Button, look: Element) -> tuple[Element | None, list[Element]]:
     match node.does:
         case "press" | "submit":
             data = {"token": writing.token(node.at)}
-            return told(writing, look, data, submits=node.does == "submit"), []
+            return press_action(writing, look, data, submits=node.does == "submit"), []
         case "open":
             url = writing.link(node.url, node.at)
             return {"type": "Action.OpenUrl", **look, "url": url} if url else None, []

@@ -20,7 +20,7 @@ _COLORS = frozenset((
 
 
 def chart(writing: Writing, node: Chart) -> list[Element]:
-    drawn = _drawn(writing, node)
+    drawn = _drawn_chart(writing, node)
     table = writing.elements(_as_table(node))
     if drawn is None:
         writing.lose(node.at, "chart_as_table", f"a {node.kind} chart", "a table")
@@ -37,7 +37,7 @@ def _as_table(node: Chart) -> Nodes:
     return (table, degrade.line_prose((Text(node.y_title),), node.at, subtle=True))
 
 
-def _drawn(writing: Writing, node: Chart) -> Element | None:
+def _drawn_chart(writing: Writing, node: Chart) -> Element | None:
     """The chart; None where Teams would draw too little of it."""
     numbers = [point.value for series in node.series for point in series.points]
     if not numbers or not all(map(isfinite, numbers)):
@@ -115,7 +115,7 @@ def _rows(writing: Writing, node: Chart) -> Element:
     pieces: dict[str, list[Element]] = {}
     for bar in node.series:
         for point in bar.points:
-            piece = _colored({"legend": bar.name, "value": point.value}, bar)
+            piece = _with_color({"legend": bar.name, "value": point.value}, bar)
             pieces.setdefault(point.label, []).append(piece)
     data = [{"title": label, "data": several} for label, several in pieces.items()]
     return _with_axes(node, {"type": "Chart.HorizontalBar.Stacked", "data": data})
@@ -128,16 +128,16 @@ def _lines(writing: Writing, node: Chart) -> Element:
 
 def _grouped(series: Series) -> Element:
     values = [{"x": point.label, "y": point.value} for point in series.points]
-    return _colored({"legend": series.name, "values": values}, series)
+    return _with_color({"legend": series.name, "values": values}, series)
 
 
-def _colored(found: Element, series: Series) -> Element:
-    return {**found, "color": series.color} if series.color in _COLORS else found
+def _with_color(element: Element, series: Series) -> Element:
+    return {**element, "color": series.color} if series.color in _COLORS else element
 
 
-def _with_axes(node: Chart, found: Element) -> Element:
+def _with_axes(node: Chart, element: Element) -> Element:
     if node.x_title:
-        found["xAxisTitle"] = node.x_title
+        element["xAxisTitle"] = node.x_title
     if node.y_title:
-        found["yAxisTitle"] = node.y_title
-    return found
+        element["yAxisTitle"] = node.y_title
+    return element

@@ -16,7 +16,7 @@ from connectors.teams.cards.write_state import Element, Writing
 from connectors.teams.cards.write_text import code_block, text_block, without_header
 
 _SHELL = 200  # bytes that the braces and names around divided items take, generously
-_LEAST = 16_000  # bytes that what is in a box must have: the box goes before it has less
+_MIN_BOX_ROOM = 16_000  # bytes that what is in a box must have: the box goes before it has less
 
 
 def weigh(value: object) -> int:
@@ -28,17 +28,17 @@ def _weight(data: bytes) -> int:
     return 2 * (len(data) if data.isascii() else utf16_length(data.decode()))
 
 
-def weighed(elements: list[Element]) -> tuple[list[Element], int]:
+def with_weight(elements: list[Element]) -> tuple[list[Element], int]:
     """Elements that are JSON for sure, and their weight: halves of characters and numbers that no
     JSON has are replaced."""
     try:
         return elements, weigh(elements)
     except TypeError:
-        elements = [_repaired(element) for element in elements]
+        elements = [_repair(element) for element in elements]
         return elements, weigh(elements)
 
 
-def _repaired(value: object) -> Element:
+def _repair(value: object) -> Element:
     text = _sound_value(value)
     return text if isinstance(text, dict) else {}
 
@@ -161,7 +161,7 @@ def divide(writing: Writing, element: Element, room: int) -> list[Element]:
     if isinstance(fallback := element.get("fallback"), dict):
         writing.lose("", "element_too_large", element["type"], "elements that say the same")
         return _with_line(element, divide(writing, fallback, room))
-    return _shortened(writing, element, room)
+    return _shorten(writing, element, room)
 
 
 def _with_line(element: Element, pieces: list[Element]) -> list[Element]:
@@ -171,7 +171,7 @@ def _with_line(element: Element, pieces: list[Element]) -> list[Element]:
     return pieces
 
 
-def _packed(
+def _pack(
     writing: Writing, items: Sequence[Element], room: int, *, divided: bool = True
 ) -> list[list[Element]]:
     """Items in groups that fit; items that are too large are divided first."""
@@ -190,16 +190,18 @@ def _packed(
 
 def _container(writing: Writing, element: Element, room: int) -> list[Element]:
     """A box in several pieces; one that is too large to be hidden is shown."""
-    around = {name: value for name, value in element.items() if name not in ("items", "separator")}
-    if around.pop("isVisible", True) is False:
+    frame = {name: value for name, value in element.items() if name not in ("items", "separator")}
+    if frame.pop("isVisible", True) is False:
         writing.lose("", "hidden_shown", element.get("id", ""), "what was hidden")
-    inner = room - weigh(around) - _SHELL
-    if inner < _LEAST:
+    inner = room - weigh(frame) - _SHELL
+    if inner < _MIN_BOX_ROOM:
         writing.lose("", "box_opened", element["type"], "what it holds")
         return [piece for element in element["items"] for piece in divide(writing, element, room)]
-    groups = _packed(writing, element["items"], inner)
-    rest = {name: value for name, value in around.items() if name != "id"}
-    return [{**(rest if index else around), "items": group} for index, group in enumerate(groups)]
+    groups = _pack(writing, element["items"], inner)
+    later_frame = {name: value for name, value in frame.items() if name != "id"}
+    return [
+        {**(later_frame if index else frame), "items": group} for index, group in enumerate(groups)
+    ]
 
 
 def _column_set(writing: Writing, element: Element, room: int) -> list[Element]:
@@ -216,15 +218,15 @@ def _column_set(writing: Writing, element: Element, room: int) -> list[Element]:
 
 
 def _rows(writing: Writing, element: Element, room: int) -> list[Element]:
-    around = {name: value for name, value in element.items() if name not in ("rows", "separator")}
-    inner = room - weigh(around) - _SHELL
+    frame = {name: value for name, value in element.items() if name not in ("rows", "separator")}
+    inner = room - weigh(frame) - _SHELL
     pieces: list[Element] = []
     rows: list[Element] = []
     left = inner
     for row in element["rows"]:
         weight = weigh(row) + 2
         if rows and weight > left:
-            pieces.append({**around, "rows": rows})
+            pieces.append({**frame, "rows": rows})
             rows, left = [], inner
         if weight > inner:
             writing.lose("", "row_stacked", f"{len(row['cells'])} cells", "one below the other")
@@ -233,7 +235,7 @@ def _rows(writing: Writing, element: Element, room: int) -> list[Element]:
             continue
         rows.append(row)
         left -= weight
-    pieces += [{**around, "rows": rows}] if rows else []
+    pieces += [{**frame, "rows": rows}] if rows else []
     for piece in pieces[1:]:
         if piece["type"] == "Table":
             without_header(piece)
@@ -242,7 +244,7 @@ def _rows(writing: Writing, element: Element, room: int) -> list[Element]:
 
 def _facts(writing: Writing, element: Element, room: int) -> list[Element]:
     pieces: list[Element] = []
-    for group in _packed_facts(element["facts"], room):
+    for group in _pack_facts(element["facts"], room):
         if len(group) == 1 and weigh(group[0]) > room - _SHELL:
             for text, look in ((group[0]["title"], {"weight": "bolder"}), (group[0]["value"], {})):
                 pieces += divide(writing, text_block(text, look), room) if text else []
@@ -251,7 +253,7 @@ def _facts(writing: Writing, element: Element, room: int) -> list[Element]:
     return pieces
 
 
-def _packed_facts(facts: Sequence[Element], room: int) -> list[list[Element]]:
+def _pack_facts(facts: Sequence[Element], room: int) -> list[list[Element]]:
     groups: list[list[Element]] = []
     left = -1
     for fact in facts:
@@ -265,15 +267,15 @@ def _packed_facts(facts: Sequence[Element], room: int) -> list[list[Element]]:
 
 
 def _images(writing: Writing, element: Element, room: int) -> list[Element]:
-    around = {name: value for name, value in element.items() if name not in ("images", "separator")}
-    groups = _packed(writing, element["images"], room - weigh(around) - _SHELL, divided=False)
-    return [{**around, "images": group} for group in groups]
+    frame = {name: value for name, value in element.items() if name not in ("images", "separator")}
+    groups = _pack(writing, element["images"], room - weigh(frame) - _SHELL, divided=False)
+    return [{**frame, "images": group} for group in groups]
 
 
 def _actions(writing: Writing, element: Element, room: int) -> list[Element]:
     """Rows of buttons; a card that is too large to open within a card stands open."""
     pieces: list[Element] = []
-    for group in _packed(writing, element["actions"], room - _SHELL, divided=False):
+    for group in _pack(writing, element["actions"], room - _SHELL, divided=False):
         action = group[0]
         if len(group) == 1 and weigh(action) > room - _SHELL and "card" in action:
             writing.lose("", "reveal_opened", action["title"], "what it would show")
@@ -298,10 +300,10 @@ def _without_fallback(action: Element) -> Element:
 
 def _text(writing: Writing, element: Element, room: int) -> list[Element]:
     """At paragraphs, lines, sentences or words, styles closed and opened again."""
-    around = {name: value for name, value in element.items() if name not in ("text", "separator")}
-    limit = max((room - weigh(around) - 40) // 2, 20)
+    frame = {name: value for name, value in element.items() if name not in ("text", "separator")}
+    limit = max((room - weigh(frame) - 40) // 2, 20)
     texts = split_text(element["text"], limit, _written_length)
-    return [{**around, "text": text} for text in texts if text.strip()]
+    return [{**frame, "text": text} for text in texts if text.strip()]
 
 
 def _written_length(text: str) -> int:
@@ -312,19 +314,17 @@ def _written_length(text: str) -> int:
 
 
 def _runs(writing: Writing, element: Element, room: int) -> list[Element]:
-    around = {
-        name: value for name, value in element.items() if name not in ("inlines", "separator")
-    }
-    inner = room - weigh(around) - _SHELL
+    frame = {name: value for name, value in element.items() if name not in ("inlines", "separator")}
+    inner = room - weigh(frame) - _SHELL
     inlines = [piece for run in element["inlines"] for piece in _run(run, inner)]
-    groups = _packed(writing, inlines, inner, divided=False)
-    return [{**around, "inlines": group} for group in groups]
+    groups = _pack(writing, inlines, inner, divided=False)
+    return [{**frame, "inlines": group} for group in groups]
 
 
 def _run(run: Element, room: int) -> Iterator[Element]:
-    around = {name: value for name, value in run.items() if name != "text"}
-    limit = max((room - weigh(around) - 40) // 2, 20)
-    return ({**around, "text": text} for text in _plain_pieces(run["text"], limit))
+    frame = {name: value for name, value in run.items() if name != "text"}
+    limit = max((room - weigh(frame) - 40) // 2, 20)
+    return ({**frame, "text": text} for text in _plain_pieces(run["text"], limit))
 
 
 def _plain_pieces(text: str, limit: int) -> Iterator[str]:
@@ -375,7 +375,7 @@ def _fitting_code(text: str, language: str, line: int, room: int) -> Iterator[El
 # --- the last resort ----------------------------------------------------------------------------
 
 
-def _shortened(writing: Writing, element: Element, room: int) -> list[Element]:
+def _shorten(writing: Writing, element: Element, room: int) -> list[Element]:
     """An element that cannot be divided: its longest texts are cut, which is a Loss."""
     for limit in (2000, 1000, 300, 100, 30):
         lost: list[str] = []

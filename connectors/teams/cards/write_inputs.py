@@ -27,7 +27,7 @@ from bridge.content.cards.tree import (
 )
 from bridge.content.text.inlines import plain_inlines
 from bridge.content.text.tree import Document
-from connectors.teams.cards.write_presses import action_set, asked_first, told
+from connectors.teams.cards.write_presses import action_set, press_action, with_confirmation
 from connectors.teams.cards.write_state import (
     LABEL_LIMIT,
     TITLE_LIMIT,
@@ -73,7 +73,7 @@ def typed_values_of(text: str) -> list[str]:
     return [word for part in _BETWEEN.split(text) if (word := part.strip())]
 
 
-def _one_of_many(value: str) -> str:
+def _escape_value(value: str) -> str:
     """Clients join the chosen values with commas."""
     return value.replace("%", "%25").replace(",", "%2C")
 
@@ -84,12 +84,12 @@ def input_elements(writing: Writing, node: Input) -> list[Element]:
         return _foreign(writing, node)
     if node.disabled:
         return _as_text(writing, node, "input_disabled", "what it holds")
-    heard = writing.token(node.at)
-    elements = _asked(writing, node, writing.own_id(heard or "input"))
+    token = writing.token(node.at)
+    elements = _input_elements(writing, node, writing.own_id(token or "input"))
     writing.inputs += 1
-    _note_several(writing, node, heard, elements[0])
+    _note_several(writing, node, token, elements[0])
     if node.dispatches:
-        elements = _with_button(writing, node, heard, elements)
+        elements = _with_button(writing, node, token, elements)
     else:
         writing.waiting_inputs += 1
         lose_confirm(writing, node.confirm, node.at)
@@ -97,13 +97,13 @@ def input_elements(writing: Writing, node: Input) -> list[Element]:
     return [*elements, *([] if hint is None else [hint])]
 
 
-def _note_several(writing: Writing, node: Input, heard: str, asked: Element) -> None:
+def _note_several(writing: Writing, node: Input, token: str, element: Element) -> None:
     """What comes back for some inputs is a list: of what was chosen, or of what was typed."""
     several = node.many if isinstance(node, Choice | Picker) else isinstance(node, FileInput)
-    if several and asked["type"] == "Input.Text":
-        writing.typed.append(heard)
+    if several and element["type"] == "Input.Text":
+        writing.typed.append(token)
     elif several:
-        writing.many.append(heard)
+        writing.many.append(token)
 
 
 def lose_confirm(writing: Writing, confirm: Confirm | None, at: str) -> None:
@@ -113,10 +113,10 @@ def lose_confirm(writing: Writing, confirm: Confirm | None, at: str) -> None:
 
 
 def _confirm_words(confirm: Confirm) -> str:
-    return _joined(confirm.title, plain_inlines(confirm.text), confirm.ok, confirm.cancel)
+    return _join_words(confirm.title, plain_inlines(confirm.text), confirm.ok, confirm.cancel)
 
 
-def _joined(*words: str) -> str:
+def _join_words(*words: str) -> str:
     return " / ".join(word for word in words if word.strip())
 
 
@@ -133,11 +133,11 @@ def foreign(writing: Writing, what: str, at: str) -> str:
 def _foreign(writing: Writing, node: Input) -> list[Element]:
     """What it asks as text, and a link to where it can be answered."""
     url = foreign(writing, _all_words(node), node.at)
-    told_ = _blocks(writing, node, input_as_blocks(node))
+    blocks = _blocks(writing, node, input_as_blocks(node))
     if not url:
-        return told_
-    title = "Open" if told_ else _name(node)
-    return [*told_, action_set([{"type": "Action.OpenUrl", "title": title, "url": url}])]
+        return blocks
+    title = "Open" if blocks else _name(node)
+    return [*blocks, action_set([{"type": "Action.OpenUrl", "title": title, "url": url}])]
 
 
 def _as_text(writing: Writing, node: Input, kind: str, shown_as: str) -> list[Element]:
@@ -153,7 +153,7 @@ def _all_words(node: Input) -> str:
     """What it says beside its options and hint, which are shown as text."""
     confirm = "" if node.confirm is None else _confirm_words(node.confirm)
     placeholder = "" if _name(node) == node.placeholder else node.placeholder
-    return _joined(_name(node), placeholder, node.error, confirm)
+    return _join_words(_name(node), placeholder, node.error, confirm)
 
 
 def _name(node: Input) -> str:
@@ -163,7 +163,7 @@ def _name(node: Input) -> str:
 # --- one input ----------------------------------------------------------------------------------
 
 
-def _asked(writing: Writing, node: Input, token: str) -> list[Element]:
+def _input_elements(writing: Writing, node: Input, token: str) -> list[Element]:
     match node:
         case TextInput():
             return [_text(writing, node, token)]
@@ -306,7 +306,7 @@ def _toggle(writing: Writing, node: Toggle, token: str) -> Element:
 def _choice(writing: Writing, node: Choice, token: str) -> Element:
     element = _common(writing, "Input.ChoiceSet", node, token)
     options = _options(writing, node)
-    element["choices"] = [_shown(node, option, title) for option, title in options]
+    element["choices"] = [_choice_json(node, option, title) for option, title in options]
     is_cut = len(options) < len(node.options)
     if node.form == "list" and not is_cut:
         element["style"] = "expanded"
@@ -320,13 +320,13 @@ def _choice(writing: Writing, node: Choice, token: str) -> Element:
     values = None if node.external else {option.value for option, _ in options}
     chosen = [value for value in node.values if values is None or value in values][:_MAX_CHOSEN]
     if chosen:
-        element["value"] = ",".join(map(_one_of_many, chosen)) if node.many else chosen[0]
+        element["value"] = ",".join(map(_escape_value, chosen)) if node.many else chosen[0]
     element["wrap"] = True
     return element
 
 
-def _shown(node: Choice, option: Option, title: str) -> Element:
-    return {"title": title, "value": _one_of_many(option.value) if node.many else option.value}
+def _choice_json(node: Choice, option: Option, title: str) -> Element:
+    return {"title": title, "value": _escape_value(option.value) if node.many else option.value}
 
 
 def options_with(node: Choice, typed: str) -> Iterator[Element]:
@@ -334,30 +334,30 @@ def options_with(node: Choice, typed: str) -> Iterator[Element]:
     words = typed.casefold().split()
     for option, title in zip(node.options, _titles(node), strict=True):
         if all(word in title.casefold() for word in words):
-            yield _shown(node, option, title[:TITLE_LIMIT])
+            yield _choice_json(node, option, title[:TITLE_LIMIT])
 
 
 def _options(writing: Writing, node: Choice) -> list[tuple[Option, str]]:
     """The options with what is shown of them, as many as a card has room for."""
-    shown_options: list[tuple[Option, str]] = []
+    fitting: list[tuple[Option, str]] = []
     room = _MAX_CHOICES
     titles = _titles(node)
     for index, (option, whole) in enumerate(zip(node.options, titles, strict=True)):
         title = writing.short(whole, option.at or node.at, "title_cut")
         room -= _room_of(option, title)
         if room < 0:
-            rest = titles[index:]
+            others = titles[index:]
             shown_as = f"the first {index} options; the others are found by typing"
-            writing.lose(node.at, "options_cut", "\n".join(rest), shown_as)
+            writing.lose(node.at, "options_cut", "\n".join(others), shown_as)
             break
-        shown_options.append((option, title))
+        fitting.append((option, title))
     groups = dict.fromkeys(option.group for option in node.options if option.group.strip())
     if groups and not _has_room_for_groups(node):
         writing.lose(node.at, "option_group", "\n".join(groups), "options without headings")
     for option in node.options:
         if option.url:
             writing.lose(option.at or node.at, "address", option.url)
-    return shown_options
+    return fitting
 
 
 def _titles(node: Choice) -> list[str]:
@@ -438,15 +438,17 @@ def _file(writing: Writing, node: FileInput, token: str) -> Element:
 # --- a button beside the input ------------------------------------------------------------------
 
 
-def _with_button(writing: Writing, node: Input, token: str, asked: list[Element]) -> list[Element]:
+def _with_button(
+    writing: Writing, node: Input, token: str, elements: list[Element]
+) -> list[Element]:
     """Clients tell nothing by themselves when something is chosen: a small button does."""
     look: Element = {"title": "Send"}
-    action = told(writing, look, {"token": token})
+    action = press_action(writing, look, {"token": token})
     writing.sends.append(writing.presses.pop())  # it comes with what was chosen
     below: list[Element] = []
     if node.confirm is not None:
-        action, below = asked_first(writing, node.confirm, look, action, below, node.at)
-    row = _side_by_side(asked, "stretch", [action_set([action])], "auto")
+        action, below = with_confirmation(writing, node.confirm, look, action, below, node.at)
+    row = _side_by_side(elements, "stretch", [action_set([action])], "auto")
     return [row, *below]
 
 

@@ -18,7 +18,7 @@ from connectors.teams.cards.write_text import document_elements, hidden, line_el
 
 _SIZES = {"small": "small", "medium": "medium", "large": "large"}
 _ICON = "24px"
-_PLAYED = (
+_PLAYABLE_HOSTS = (
     "youtube.com", "youtu.be", "vimeo.com", "dailymotion.com", "sharepoint.com", "1drv.ms",
     "onedrive.live.com",
 )  # fmt: skip
@@ -29,7 +29,7 @@ def image(writing: Writing, node: Image) -> list[Element]:
     """The picture, its title below; a link where nobody but us may fetch it."""
     element = picture(writing, node)
     if element is None:
-        return _unseen(writing, node)
+        return _unfetchable(writing, node)
     title = line_element(node.title, writing, _LOOK, node.at) if node.title else None
     elements = [element] if title is None else [element, title]
     return hidden(elements, "Spoiler", writing) if node.asset.spoiler else elements
@@ -54,7 +54,7 @@ def picture(writing: Writing, node: Image, size: str = "") -> Element | None:
     return element
 
 
-def _unseen(writing: Writing, node: Image) -> list[Element]:
+def _unfetchable(writing: Writing, node: Image) -> list[Element]:
     """It travels with the message, or it is a link to where those who may can see it."""
     if writing.travels(node.asset):
         title = line_element(node.title, writing, _LOOK, node.at) if node.title else None
@@ -111,14 +111,14 @@ def player(writing: Writing, node: Player) -> list[Element]:
     """A player for what Teams plays, else its picture and a link."""
     url = sound_url(writing.url_of(node.asset))
     for source in (url, node.link):
-        if source.lower().startswith("https:") and _is_played(source):
+        if source.lower().startswith("https:") and _is_playable(source):
             _lose_addresses(writing, node, url, sound_url(source), sound_url(node.link))
             return _with_media(writing, node, sound_url(source))
     if not url and writing.travels(node.asset):
         writing.files.append((None, node.asset))
         if node.poster is not None and node.poster.alt:
             writing.lose(node.at, "poster_words", node.poster.alt)
-        return [element for element in _told(writing, node) if element is not None]
+        return [element for element in _caption_elements(writing, node) if element is not None]
     target = sound_url(node.link) or url or sound_url(node.asset.page)
     what = _words(node, node.kind)
     writing.lose(node.at, "player_as_link", what, "a link" if target else "its name")
@@ -128,10 +128,10 @@ def player(writing: Writing, node: Player) -> list[Element]:
     return [*_poster(writing, node, target), *text]
 
 
-def _lose_addresses(writing: Writing, node: Player, url: str, *shown: str) -> None:
+def _lose_addresses(writing: Writing, node: Player, url: str, *visible: str) -> None:
     """The addresses of the film itself, where another source is shown."""
     for address in dict.fromkeys((url, sound_url(node.asset.page))):
-        if address and address not in shown:
+        if address and address not in visible:
             writing.lose(node.at, "address", address)
 
 
@@ -145,20 +145,20 @@ def _poster(writing: Writing, node: Player, target: str) -> list[Element]:
     return [element]
 
 
-def _is_played(url: str) -> bool:
+def _is_playable(url: str) -> bool:
     try:
         host = (urlsplit(url).hostname or "").lower()
     except ValueError:
         return False
-    return any(host == site or host.endswith(f".{site}") for site in _PLAYED)
+    return any(host == site or host.endswith(f".{site}") for site in _PLAYABLE_HOSTS)
 
 
 def _with_media(writing: Writing, node: Player, url: str) -> list[Element]:
-    title, *rest = _told(writing, node)
-    return [text for text in (title, _media(writing, node, url), *rest) if text is not None]
+    title, *others = _caption_elements(writing, node)
+    return [text for text in (title, _media(writing, node, url), *others) if text is not None]
 
 
-def _told(writing: Writing, node: Player) -> list[Element | None]:
+def _caption_elements(writing: Writing, node: Player) -> list[Element | None]:
     """Title, author and description."""
     url = sound_url(node.link)
     title: Line = (Link(url, node.title),) if url and node.title else node.title

@@ -24,7 +24,7 @@ _WORDS = (
 )  # fmt: skip
 _LISTS = ("segments", "items", "columns", "rows", "actions")
 _TARGETS = frozenset(("targetInputIds", "targetElements"))
-_HEARD = ("Action.Submit", "Action.Execute", "Action.ToggleVisibility", "Action.ShowCard")
+_INTERACTIVE = ("Action.Submit", "Action.Execute", "Action.ToggleVisibility", "Action.ShowCard")
 
 
 def native(writing: Writing, node: Native) -> list[Element]:
@@ -44,7 +44,7 @@ def _home(writing: Writing, node: Native, payload: Element) -> Element:
     fallback = writing.elements(node.fallback)
     if not payload["type"].startswith("Action."):
         return {**payload, "fallback": together(fallback)}
-    actions = [element for found in fallback for element in found.get("actions", ())]
+    actions = [action for element in fallback for action in element.get("actions", ())]
     instead, named = (actions[0], actions[0]["title"]) if actions else ("drop", "…")
     title = payload.get("title", "").strip() or named
     return action_set([{**payload, "title": title, "fallback": instead}])
@@ -93,7 +93,7 @@ def _objects(value: object) -> Iterator[Mapping[str, Any]]:
 
 def _is_harmless(value: Mapping[str, Any]) -> bool:
     kind = value.get("type")
-    if isinstance(kind, str) and (kind in _HEARD or kind.startswith("Input.")):
+    if isinstance(kind, str) and (kind in _INTERACTIVE or kind.startswith("Input.")):
         return False
     if not _TARGETS.isdisjoint(value) or (
         "type" in value and not isinstance(value.get("id", ""), str)

@@ -17,7 +17,9 @@ PRIMARY = 6  # buttons that Teams shows; the others are behind three dots
 _YES, _NO = "OK", "Cancel"
 
 
-def told(writing: Writing, look: Element, data: Element, *, submits: bool = False) -> Element:
+def press_action(
+    writing: Writing, look: Element, data: Element, *, submits: bool = False
+) -> Element:
     """An action that tells the author: alone, or (`submits`) with all inputs of the card."""
     writing.submits += submits
     action: Element = {
@@ -78,7 +80,7 @@ def fold(writing: Writing, items: list[Element]) -> tuple[Element, Element]:
     return {"type": "Action.ToggleVisibility", "targetElements": [name]}, part
 
 
-def asked_first(
+def with_confirmation(
     writing: Writing, confirm: Confirm, look: Element, action: Element, below: list[Element],
     at: str = "",
 ) -> tuple[Element, list[Element]]:  # fmt: skip

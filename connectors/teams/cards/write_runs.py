@@ -78,15 +78,15 @@ def escape(text: str, *, starts: bool = False) -> str:
     if starts:
         text = text.lstrip()  # four spaces would be code
     if _CARE.search(text):  # many times faster than the signs themselves
-        text = _SIGNS.sub(_escaped, text)
+        text = _SIGNS.sub(_escape_signs, text)
     if starts and (match := _LINE_START.match(text)):
         end = match.end()
         text = f"{text[: end - 1]}\\{text[end - 1 :]}"
     return text
 
 
-def _escaped(found: re.Match[str]) -> str:
-    signs = found.group()
+def _escape_signs(match: re.Match[str]) -> str:
+    signs = match.group()
     return _ENTITIES.get(signs) or "".join(f"\\{sign}" for sign in signs)
 
 
@@ -98,8 +98,8 @@ def runs_of(line: Iterable[Inline], writing: Writing, at: str = "") -> list[Run]
     runs: list[Run] = []
     stack: list[tuple[Iterator[Inline], int, str]] = [(iter(line), 0, "")]
     while stack:
-        rest, bits, url = stack.pop()
-        for node in rest:
+        nodes, bits, url = stack.pop()
+        for node in nodes:
             if isinstance(node, Text):
                 runs.append((with_line_ends(node.value), bits, url))
                 continue
@@ -112,13 +112,13 @@ def runs_of(line: Iterable[Inline], writing: Writing, at: str = "") -> list[Run]
             elif len(inner) == 1 and isinstance(only := inner[0], Text) and more is not SPOILER:
                 runs.append((with_line_ends(only.value), bits | more, leads or url))
             else:
-                stack.append((rest, bits, url))
+                stack.append((nodes, bits, url))
                 if more is SPOILER and not bits & SPOILER:
                     writing.lose(at, "spoiler_shown", plain_inlines(inner), "[spoiler: …]")
                     inner = (Text("[spoiler: "), *inner, Text("]"))
                 stack.append((iter(inner), bits | more, leads or url))
                 break
-    return _joined(runs)
+    return _join_runs(runs)
 
 
 def _within(node: Inline, writing: Writing, at: str) -> tuple[Line, int, str]:
@@ -187,7 +187,7 @@ def with_line_ends(text: str) -> str:
     return _LINE_ENDS.sub("\n", text) if "\n" in text or "\r" in text else text
 
 
-def _joined(runs: list[Run]) -> list[Run]:
+def _join_runs(runs: list[Run]) -> list[Run]:
     """Neighbours that look the same are one; empty ones go."""
     last: tuple[int, str] | None = None
     for text, bits, url in runs:
@@ -226,8 +226,8 @@ def to_markdown(runs: Sequence[Run]) -> str | None:
     if not used:
         if not linked and len(runs) == 1:
             return paragraph(runs[0][0])
-        return _paragraph_of("".join(map(_linked, runs)))
-    written = _marked(runs, BOLD if used & BOLD else ITALIC, used, "", "")
+        return _paragraph_of("".join(map(_link_markdown, runs)))
+    written = _markdown_of(runs, BOLD if used & BOLD else ITALIC, used, "", "")
     return None if written is None else _paragraph_of(written)
 
 
@@ -257,7 +257,7 @@ def _start(line: str) -> str:
     return line
 
 
-def _marked(runs: Sequence[Run], bit: int, used: int, before: str, after: str) -> str | None:
+def _markdown_of(runs: Sequence[Run], bit: int, used: int, before: str, after: str) -> str | None:
     """The runs between the characters `before` and `after`, this style and the finer one."""
     groups = _groups(runs, bit)
     mark = _MARKS[bit]
@@ -268,10 +268,10 @@ def _marked(runs: Sequence[Run], bit: int, used: int, before: str, after: str) -
         following = groups[index + 1][1][0][0][:1] if index + 1 < len(groups) else after
         if finer:
             edges = (mark[0], mark[0]) if on else (last, following)
-            inner = _marked(group, ITALIC, used, *edges)
+            inner = _markdown_of(group, ITALIC, used, *edges)
         else:
-            inner = "".join(map(_linked, group))
-        wrapped = inner if inner is None or not on else _wrapped(inner, mark, last, following)
+            inner = "".join(map(_link_markdown, group))
+        wrapped = inner if inner is None or not on else _wrap(inner, mark, last, following)
         if wrapped is None:
             return None
         out += wrapped
@@ -292,7 +292,7 @@ def _groups(runs: Sequence[Run], bit: int) -> list[tuple[int, list[Run]]]:
     return groups
 
 
-def _linked(run: Run) -> str:
+def _link_markdown(run: Run) -> str:
     text, bits, url = run
     if bits & MOMENT:
         return url
@@ -307,11 +307,11 @@ def _linked(run: Run) -> str:
     return f"{lead}[{escape(label or url)}]({target}){tail}"
 
 
-def _in_link(found: re.Match[str]) -> str:
-    return "&amp;" if found.group() == "&" else f"%{ord(found.group()):02X}"
+def _in_link(match: re.Match[str]) -> str:
+    return "&amp;" if match.group() == "&" else f"%{ord(match.group()):02X}"
 
 
-def _wrapped(inner: str, mark: str, before: str, after: str) -> str | None:
+def _wrap(inner: str, mark: str, before: str, after: str) -> str | None:
     """The marks around the words, white space outside; None when they could be read otherwise."""
     core = inner.strip()
     if not core:

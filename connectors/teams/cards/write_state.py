@@ -71,19 +71,19 @@ class Writing(CardWriting[Element]):
         """The elements of these nodes, one level further down."""
         return with_rules(self.collect(nodes))
 
-    def own_id(self, wanted: str) -> str:
+    def own_id(self, preferred: str) -> str:
         """This id, or the next like it that nothing else has."""
-        own_id, number = wanted, self._ids.get(wanted, 0)
+        own_id, number = preferred, self._ids.get(preferred, 0)
         while own_id in self._ids:
             number += 1
-            own_id = f"{wanted}-{number}"
+            own_id = f"{preferred}-{number}"
         self._ids[own_id] = 1
-        if own_id != wanted:
-            self._ids[wanted] = number
+        if own_id != preferred:
+            self._ids[preferred] = number
         return own_id
 
-    def is_free(self, wanted: str) -> bool:
-        return wanted not in self._ids
+    def is_free(self, name: str) -> bool:
+        return name not in self._ids
 
     def id_of(self, name: str) -> str:
         """The id of the element that the card calls by this name."""
@@ -141,19 +141,19 @@ def with_rules(elements: list[Element]) -> list[Element]:
     """Each rule becomes a line above what follows; one that nothing follows stands alone."""
     if "" not in [element["type"] for element in elements]:
         return elements
-    kept_elements: list[Element] = []
+    with_lines: list[Element] = []
     rule: Element | None = None
     for element in elements:
         if element["type"] == "":
-            kept_elements += [_bare(rule)] if rule is not None else []
+            with_lines += [_bare(rule)] if rule is not None else []
             rule = element
         elif rule is not None:
             element.update(_line(rule))
-            kept_elements.append(element)
+            with_lines.append(element)
             rule = None
         else:
-            kept_elements.append(element)
-    return [*kept_elements, _bare(rule)] if rule is not None else kept_elements
+            with_lines.append(element)
+    return [*with_lines, _bare(rule)] if rule is not None else with_lines
 
 
 def _line(rule: Element) -> Element:
@@ -171,9 +171,9 @@ def sound_url(url: str) -> str:
     safe = safe_url(url)
     if safe is None:
         return ""
-    scheme, colon, rest = safe.partition(":")
-    rest, hash_, fragment = rest.partition("#")
-    quoted = scheme + colon + quote(rest, safe=_RESERVED, errors="replace")
+    scheme, colon, path = safe.partition(":")
+    path, hash_, fragment = path.partition("#")
+    quoted = scheme + colon + quote(path, safe=_RESERVED, errors="replace")
     quoted += hash_ + quote(fragment, safe=_RESERVED.replace("#", ""), errors="replace")
     quoted = _STRAY_PERCENT.sub("%25", quoted)
     return quoted if len(quoted) <= VALUE_LIMIT and _URL.match(quoted) else ""

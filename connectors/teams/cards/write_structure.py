@@ -154,11 +154,14 @@ def columns(writing: Writing, node: Columns) -> list[Element]:
     if not node.columns:
         return []
     return [
-        {"type": "ColumnSet", "columns": [_written(writing, column) for column in node.columns]}
+        {
+            "type": "ColumnSet",
+            "columns": [_column_element(writing, column) for column in node.columns],
+        }
     ]
 
 
-def _written(writing: Writing, node: Column) -> Element:
+def _column_element(writing: Writing, node: Column) -> Element:
     width = node.width if isinstance(node.width, str) else max(node.width, 1)
     column = _column(writing.elements(node.nodes), width)
     if node.style != "default":
@@ -195,9 +198,9 @@ def _small(writing: Writing, item: Prose | Image) -> list[Element]:
     return [element]
 
 
-def _context_column(item: Prose | Image, found: list[Element], *, last: bool) -> Element:
+def _context_column(item: Prose | Image, elements: list[Element], *, last: bool) -> Element:
     wide = isinstance(item, Prose) and last
-    column = _column(found, "stretch" if wide else "auto")
+    column = _column(elements, "stretch" if wide else "auto")
     column["verticalContentAlignment"] = "center"
     column["spacing"] = "small"
     return column

@@ -182,9 +182,9 @@ class _Blocks:
         self._end_text(elements, texts)
         return elements
 
-    def _end_text(self, found: list[Element], texts: list[str]) -> None:
+    def _end_text(self, elements: list[Element], texts: list[str]) -> None:
         if texts:
-            found.append(text_block("\n\n".join(texts), self._look))
+            elements.append(text_block("\n\n".join(texts), self._look))
             texts.clear()
 
     def _as_text(self, block: Block) -> str | None:
@@ -276,15 +276,15 @@ class _Blocks:
                 simple.append(f"{mark} {line}".rstrip())
             else:
                 _follow(elements, self._signed_item(mark, item, first))
-            if rest := item.blocks[1:] if item.blocks[:1] == (first,) else item.blocks:
+            if others := item.blocks[1:] if item.blocks[:1] == (first,) else item.blocks:
                 self._end_list(elements, simple)
-                elements += self._indented(rest, depth)
+                elements += self._indented(others, depth)
         self._end_list(elements, simple)
         return elements
 
-    def _end_list(self, found: list[Element], simple: list[str]) -> None:
+    def _end_list(self, elements: list[Element], simple: list[str]) -> None:
         if simple:
-            _follow(found, text_block("\n".join(simple), self._look))
+            _follow(elements, text_block("\n".join(simple), self._look))
             simple.clear()
 
     def _signed_item(self, mark: str, item: ListItem, first: Paragraph) -> Element | None:
@@ -303,10 +303,10 @@ def _first_line(item: ListItem) -> Paragraph:
     return first if isinstance(first, Paragraph) else Paragraph(())
 
 
-def _follow(found: list[Element], element: Element | None) -> None:
+def _follow(elements: list[Element], element: Element | None) -> None:
     """The element as the next part of a list, near to the part before it."""
     if element is not None:
-        found.append({**element, "spacing": "small"} if found else element)
+        elements.append({**element, "spacing": "small"} if elements else element)
 
 
 def _mark(start: int | None, number: int) -> str:
@@ -351,7 +351,7 @@ def knows_language(language: str) -> bool:
 def code_block(value: str, language: str, first_line: int = 1) -> Element:
     """Teams shows code with its colours; elsewhere it is text in a fixed width."""
     value = value.replace("\r\n", "\n").replace("\r", "\n")
-    spaced = re.sub(r"(?m)^ +| {2,}", lambda found: "\u00a0" * len(found.group()), value)
+    spaced = re.sub(r"(?m)^ +| {2,}", lambda spaces: "\u00a0" * len(spaces.group()), value)
     plain: Element = {
         "type": "RichTextBlock",
         "inlines": [{"type": "TextRun", "text": spaced, "fontType": "monospace"}],
@@ -394,11 +394,11 @@ def table(rows: Sequence[Sequence[list[Element]]], align: Sequence[str | None], 
     return element
 
 
-def without_header(found: Element) -> None:
+def without_header(table_element: Element) -> None:
     """The published schema says `firstRowAsHeader`, clients `firstRowAsHeaders`, true unless told:
     so the texts of the first row say themselves that they are not bold."""
-    found["firstRowAsHeader"] = False
-    for cell in found["rows"][0]["cells"] if found["rows"] else ():
+    table_element["firstRowAsHeader"] = False
+    for cell in table_element["rows"][0]["cells"] if table_element["rows"] else ():
         for item in cell["items"]:
             if item["type"] == "TextBlock":
                 item.setdefault("weight", "default")
