@@ -1,4 +1,4 @@
-"""Microsoft Teams through the Bot Framework. Importing this loads no SDK."""
+"""The Microsoft Teams connector, which uses the Bot Framework. Importing it loads no SDK."""
 
 from __future__ import annotations
 
@@ -33,18 +33,21 @@ class TeamsType:
     def build(
         self, account: AccountId, settings: TeamsSettings, tools: ConnectorTools
     ) -> TeamsConnector:
-        """Raises ConfigError when unsigned activities could come from another machine."""
+        """Return the connector of one account.
+
+        Raises ConfigError if `validate_tokens` is off while `service_hosts` names another machine.
+        """
         from connectors.teams.connector import TeamsConnector
 
         self.verify(account, settings)
         return TeamsConnector(account, settings, tools)
 
     def verify(self, account: AccountId, settings: TeamsSettings) -> None:
-        """Raises ConfigError when unsigned activities could come from another machine."""
+        """Raises ConfigError if `validate_tokens` is off and another machine can call the bot."""
         settings.check_safe(account)
 
     def codec(self) -> Codec:
-        from connectors.teams import cards  # readers, writers and tables that few commands need
+        from connectors.teams import cards  # large, and few commands need it
 
         return cards
 
@@ -58,12 +61,12 @@ class TeamsType:
         return OPTIONS
 
     def local_platform(self) -> object:
-        from connectors.teams.sandbox import LOCAL  # a production bridge imports no twin
+        from connectors.teams.sandbox import LOCAL  # not imported in production
 
         return LOCAL
 
     def sandbox_settings(self, app: Mapping[str, Any], base_url: str) -> Mapping[str, Any]:
-        """Signed like the real thing: only the addresses differ."""
+        """Return settings for a local app: only the addresses differ from production."""
         password = f"SANDBOX_TEAMS_{str(app['key']).upper().replace('-', '_')}_PASSWORD"
         return {
             "app_id": app["app_id"],

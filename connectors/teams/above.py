@@ -1,6 +1,6 @@
-"""Who says it, and what it answers: lines above a text, or at the top within a card. Pure.
+"""Author and quoted message -> lines above a text, or elements at the top of a card. Pure.
 
-Teams edits a message that is a text or a card, and refuses both at once.
+Teams refuses an edit that has both text and a card.
 """
 
 from __future__ import annotations
@@ -19,8 +19,11 @@ _QUOTE_LIMIT = 160
 
 @dataclass(frozen=True, slots=True)
 class Above:
-    """A bot has one name and picture, so the author stands in bold; `quoted` is what they answer,
-    shown above the first message only."""
+    """The author of a copy, and the message that it answers.
+
+    A bot has one name and picture, so the author's name is written in bold. The quote precedes the
+    first native message only.
+    """
 
     author: str
     quoted: Quoted | None = None
@@ -29,14 +32,14 @@ class Above:
         return self if self.quoted is None else Above(self.author)
 
     def lines(self) -> Iterator[str]:
-        """In Teams' own Markdown."""
+        """Yield the author and the quote as lines of Teams' Markdown."""
         yield f"**{escape_name(self.author)}**"
         if self.quoted is not None:
             excerpt = escape_text(_excerpt(self.quoted))
             yield f"> **{escape_name(self.quoted.author)}**: {excerpt}".rstrip()
 
     def elements(self) -> Iterator[JsonValue]:
-        """As elements of an Adaptive Card, whose runs have no markup."""
+        """Yield the author and the quote as elements of an Adaptive Card, without markup."""
         yield _line({"text": _one_line(self.author), "weight": "Bolder"})
         if self.quoted is not None:
             author = f"↪ {_one_line(self.quoted.author)}: "

@@ -1,4 +1,4 @@
-"""Any activity JSON -> its fields, and the inbox row that keeps it. Pure: no network, no clock."""
+"""Activity JSON -> its fields and its inbox row. Pure: no network, no clock."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class BotIdentity:
-    """Who we are: `tenant` stands in for payloads that name none."""
+    """The account and app id of a bot; `tenant` is the default for activities that name none."""
 
     account: AccountId
     app_id: str
@@ -29,6 +29,7 @@ class BotIdentity:
 
 
 def parse_activity(payload: bytes) -> Json:
+    """Return the activity. Raises UndecodableEvent if the payload is not a JSON object."""
     try:
         value = orjson.loads(payload)
     except orjson.JSONDecodeError as error:
@@ -39,22 +40,25 @@ def parse_activity(payload: bytes) -> Json:
 
 
 def object_of(value: Json, key: str) -> Json:
+    """Return the object at `key`, or {}."""
     member = value.get(key)
     return member if isinstance(member, dict) else {}
 
 
 def objects(value: Json, key: str) -> list[Json]:
+    """Return the objects of the list at `key`; other items are left out."""
     items = value.get(key)
     return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
 def string(value: Json, key: str) -> str:
+    """Return the string at `key`, or an empty one."""
     text = value.get(key)
     return text if isinstance(text, str) else ""
 
 
 class Activity:
-    """The fields that most decoders need, whatever is missing."""
+    """The fields that most decoders need; a missing field is empty."""
 
     def __init__(self, json: Json, identity: BotIdentity) -> None:
         self.json = json
@@ -75,12 +79,16 @@ class Activity:
 
     @property
     def about(self) -> ChannelRef:
-        """What happens to a channel is told in its team's General; it belongs to the channel."""
+        """The channel that the activity concerns.
+
+        Teams sends events about a channel in the General channel of its team.
+        """
         channel = string(object_of(self.data, "channel"), "id")
         of_team = self.type == "conversationUpdate" and channel
         return ids.channel_ref(self.tenant, channel) if of_team else self.channel
 
     def place(self, message: str) -> Place:
+        """Return where `message` stands. Raises UndecodableEvent without conversation or tenant."""
         if not self.conversation:
             raise UndecodableEvent(f"{self!r} has no conversation")
         if not self.tenant:
@@ -91,7 +99,10 @@ class Activity:
         return f"Activity {self.id!r} of type {self.type!r}"
 
     def time(self) -> datetime:
-        """The activity's own time; that of a post is also in its id."""
+        """Return the `timestamp`, or the time in the id of a post.
+
+        Raises UndecodableEvent if the activity has neither.
+        """
         try:
             return to_datetime(string(self.json, "timestamp"))
         except InvalidUacs:
@@ -102,7 +113,7 @@ class Activity:
             return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
     def order(self) -> int:
-        """Milliseconds since 1970 that sort it in its conversation; 0 where nothing tells."""
+        """Return its place in the conversation, in milliseconds since 1970; 0 if unknown."""
         named = ids.milliseconds_of(self.id) if self.type == "message" else None
         if named is not None:
             return named
@@ -112,11 +123,12 @@ class Activity:
             return 0
 
     def actor(self) -> ActorId:
+        """Return the id of the author. Raises UndecodableEvent if the activity names none."""
         return self.actor_of(string(self.author, "id"))
 
     def actor_of(self, account: str) -> ActorId:
         if not account:
-            raise UndecodableEvent(f"{self!r} names nobody")
+            raise UndecodableEvent(f"{self!r} has no account id")
         return ids.actor_id(self.tenant, account)
 
     def person(self, account: Json) -> Person:
@@ -126,7 +138,7 @@ class Activity:
         return Person(id=self.actor_of(own_id), name=name, bot=bot)
 
     def event_fields(self, message: str = "") -> Json:
-        """What every event says."""
+        """Return the fields that every event has: account, place and time."""
         return {
             "account": self.identity.account,
             "place": self.place(message or self.id),
@@ -135,13 +147,13 @@ class Activity:
 
 
 def tenant_of(activity: Json) -> str:
-    """The tenant that an activity comes from; empty when it does not say."""
+    """Return the tenant that an activity comes from; empty if the activity does not name it."""
     named = string(object_of(activity, "conversation"), "tenantId")
     return named or string(object_of(object_of(activity, "channelData"), "tenant"), "id")
 
 
 def raw_of(activity: Json, identity: BotIdentity) -> Raw:
-    """The inbox row of an activity: its keys, and its credentials taken out of the payload."""
+    """Return the inbox row of an activity, with the credentials moved out of the payload."""
     read = Activity(activity, identity)
     payload, credentials = _without_credentials(activity)
     time = string(activity, "timestamp")
@@ -157,8 +169,8 @@ def raw_of(activity: Json, identity: BotIdentity) -> Raw:
     )
 
 
-# JSON pointers of what must not be kept in the clear, by the invoke that carries it ("": any
-# activity); `*` is any element of a list. A file's downloadUrl opens it for whoever has it.
+# JSON pointers of values that must not be stored in plain text, by the name of the invoke ("": any
+# activity); `*` is any element of a list. A file's downloadUrl needs no further authentication.
 CREDENTIAL_PATHS: dict[str, tuple[str, ...]] = {
     "": ("/attachments/*/content/downloadUrl",),
     "fileConsent/invoke": ("/value/uploadInfo/uploadUrl",),
@@ -178,7 +190,7 @@ def _without_credentials(activity: Json) -> tuple[bytes, dict[str, str]]:
 
 
 def _remove_at(value: Any, path: Sequence[str], pointer: str, taken: dict[str, str]) -> Any:
-    """`value` without what stands at `path`; nothing that was handed in is changed."""
+    """Return a copy of `value` with the strings at `path` emptied; `taken` receives them."""
     if not path:
         if isinstance(value, str) and value:
             taken[pointer] = value

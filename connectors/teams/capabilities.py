@@ -1,4 +1,4 @@
-"""What Teams can show of a bot and how fast it may be spoken to, as data."""
+"""The features that Teams offers to bots, and its limits and rate limits, as data."""
 
 from __future__ import annotations
 
@@ -6,53 +6,53 @@ from bridge.model import Capabilities, Level, Rate
 
 TEXT_LIMIT = 28_000  # UTF-16 units; the service takes about 100 KB a message and advises 80 KB
 
-# A card's activity in bytes of UTF-16: what the oldest documented limit (28 KB, incoming webhooks)
-# still takes; newer pages say 40 KB and 100 KB.
+# Bytes of a card's activity in UTF-16: the oldest documented limit (28 KB, incoming webhooks);
+# newer pages name 40 KB and 100 KB.
 CARD_LIMIT = 28_000
 CARDS_PER_MESSAGE = 10
 
-# How far Adaptive Cards 1.5, as Teams draws them, show each node of a card.
+# How completely Adaptive Cards 1.5 in Teams show each node of a card.
 CARD_NODES = {
     "prose": Level.FULL,
     "table": Level.FULL,
     "divider": Level.FULL,
     "context": Level.FULL,
     "fields": Level.FULL,
-    "image": Level.PARTIAL,  # a link where Teams may not fetch it, or where it is an SVG
-    "player": Level.PARTIAL,  # films of a few houses; else a picture and a link
+    "image": Level.PARTIAL,  # a link if Teams cannot fetch it, or if it is an SVG
+    "player": Level.PARTIAL,  # videos of a few sites; otherwise a picture and a link
     "gallery": Level.FULL,
     "file": Level.PARTIAL,  # a link
     "section": Level.FULL,
     "columns": Level.FULL,
-    "container": Level.PARTIAL,  # five styles stand for all colours
-    "carousel": Level.PARTIAL,  # as a whole; within a card only pages with nothing to press
+    "container": Level.PARTIAL,  # five styles replace all colours
+    "carousel": Level.PARTIAL,  # no videos on pages within a card
     "alert": Level.FULL,
     "badge": Level.FULL,
     "progress": Level.FULL,
     "rating": Level.FULL,
-    "tasks": Level.PARTIAL,  # a list behind signs
+    "tasks": Level.PARTIAL,  # a list with status emoji
     "chart": Level.FULL,
-    "poll": Level.PARTIAL,  # nobody can vote
-    "native": Level.PARTIAL,  # elements of Adaptive Cards go home; others are their fallback
+    "poll": Level.PARTIAL,  # without voting
+    "native": Level.PARTIAL,  # Adaptive Card elements; a fallback for others
     "actions": Level.FULL,
     "button": Level.FULL,
     "text_input": Level.FULL,
     "number_input": Level.FULL,
     "date_input": Level.FULL,
     "toggle": Level.FULL,
-    "choice": Level.PARTIAL,  # no headings; it tells nothing by itself
-    "picker": Level.PARTIAL,  # people; the names of others are written
-    "file_input": Level.PARTIAL,  # its address is written
+    "choice": Level.PARTIAL,  # no headings; a selection alone sends nothing
+    "picker": Level.PARTIAL,  # people; people type the names of channels and roles
+    "file_input": Level.PARTIAL,  # people type its address
 }
 
 CONVERSATION = "conversation"
 CITATIONS, CITATION_NAME, CITATION_QUOTE = 20, 80, 160  # characters of each
-STREAM = "stream"  # steps of what is streamed in one chat
+STREAM = "stream"  # steps of a stream in one chat
 STREAM_INFORMATIVE = 1000  # characters
-STREAM_LIFE = 105.0  # seconds; Teams ends it after 120
+STREAM_LIFE = 105.0  # seconds; Teams ends a stream after 120
 APP_AND_TENANT = "app_and_tenant"
 
-# Fields of an activity that the service fills in itself; whoever sends does not.
+# Fields of an activity that the service fills in; senders leave them out.
 READ_ONLY = frozenset({
     "callerId", "channelId", "conversation", "from", "id", "localTimestamp", "localTimezone",
     "rawLocalTimestamp", "rawTimestamp", "recipient", "serviceUrl", "timestamp",
@@ -61,7 +61,7 @@ READ_ONLY = frozenset({
 CAPABILITIES = Capabilities(
     platform="teams",
     features={
-        # A bot has one name and one picture: the author stands in bold before the text.
+        # A bot has one name and one picture: the author is written in bold before the text.
         "author_name": Level.PARTIAL,
         "author_picture": Level.DROPPED,
         "threads": Level.FULL,
@@ -70,12 +70,12 @@ CAPABILITIES = Capabilities(
         "delete": Level.FULL,
         "mentions": Level.PARTIAL,  # in texts and TextBlocks, not in runs of rich text
         "group_mentions": Level.DROPPED,  # bots mention people only
-        "people_pictures": Level.DROPPED,  # those of its people: they need Microsoft Graph
-        "broadcast": Level.PARTIAL,  # in the channel alone, with a quote of the root
-        "reactions": Level.PARTIAL,  # where the service lets bots react; else a note
-        "pins": Level.DROPPED,  # a note says who pinned; what people pin here is not told
+        "people_pictures": Level.DROPPED,  # they need Microsoft Graph
+        "broadcast": Level.PARTIAL,  # posted in the channel only, with a quote of the root
+        "reactions": Level.PARTIAL,  # if the service lets bots react; otherwise a note
+        "pins": Level.DROPPED,  # a note says who pinned; Teams sends bots no events about pins
         "typing": Level.PARTIAL,  # in chats, not in channels
-        "whispers": Level.DROPPED,  # only as the answer to what somebody just did
+        "whispers": Level.DROPPED,  # Teams has them only as an answer to an action
         "delete_others": Level.REJECTED,  # the bot may delete only its own messages
         **{f"card.{node}": level for node, level in CARD_NODES.items()},
     },

@@ -1,4 +1,4 @@
-"""Which channels and chats the bot is in, by what it has heard and by asking its teams."""
+"""The channels and chats of a bot, from stored references and from requests to its teams."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _GENERAL = "General"  # Teams leaves its name out, so that clients can translate
 
 
 class Channels:
-    """The channels and chats of one bot; `tenant` is the one of its settings."""
+    """The channels and chats of one bot; `tenant` is `tenant_id` of its settings."""
 
     def __init__(self, references: References, sender: Sender, tenant: str | None) -> None:
         self._references = references
@@ -25,8 +25,10 @@ class Channels:
         self._tenant = tenant
 
     async def visible(self) -> Sequence[ChannelInfo]:
-        """Every channel of the teams that the bot was heard in, and its chats. Raises PlatformError
-        when Teams cannot be reached."""
+        """Return the bot's chats, and all channels of the teams that sent an activity.
+
+        Raises PlatformError if Teams cannot be reached.
+        """
         references = await self._references.all()
         channels = {reference.conversation: _channel_info(reference) for reference in references}
         teams = {reference.team: reference for reference in references if reference.team}
@@ -36,11 +38,11 @@ class Channels:
         return list(channels.values())
 
     async def name(self, channel: ChannelRef) -> str | None:
-        """None: Teams does not tell bots the name of one channel."""
+        """Return None: bots cannot look up the name of a single channel."""
         return None
 
     def with_id(self, channel: str, workspace: str | None) -> ChannelRef | None:
-        """A conversation of this tenant, also where the bot was not heard yet."""
+        """Return the reference of a conversation, also without any activity from it."""
         tenant = workspace or self._tenant
         return ids.channel_ref(tenant, channel) if tenant and ids.is_conversation(channel) else None
 

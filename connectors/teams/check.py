@@ -1,4 +1,4 @@
-"""What is wrong with an account before it starts, and what to do about it."""
+"""Checks of an account before it starts; each finding says what to do."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from connectors.teams.settings import LOOPBACK, TeamsSettings
 
 @dataclass(frozen=True)
 class AccountHealth:
-    """The health of one bot; `receiving` tells how its receiving side is."""
+    """The health of one bot; `receiving` returns the state of its messaging endpoint."""
 
     settings: TeamsSettings
     public_url: str | None
@@ -33,7 +33,10 @@ class AccountHealth:
     async def check(
         self, channels: Sequence[ChannelRef], uses: Collection[Use] = ()
     ) -> Sequence[Finding]:
-        """The tenant, the token, the public address, token checks, a reference for each channel."""
+        """Check tenant, token, public address, token validation and the reference of each channel.
+
+        Returns a finding for each; failed requests become findings too.
+        """
         of_channels = [
             await _check_channel(channel, self.settings, self.references) for channel in channels
         ]

@@ -1,7 +1,7 @@
-"""Sources of an answer as Teams' own citations: `[1]` in the text, the source behind it. Pure.
+"""Sources of an answer -> Teams' citations: `[1]` in the text links to a source. Pure.
 
-Source: msteams-docs, "Bot messages with AI-generated content" (2026-08): at most 20 in a message,
-names of 80 and extracts of 160 characters; in texts, not in cards: there they are a list of links.
+Limits: msteams-docs, "Bot messages with AI-generated content" (2026-08): at most 20 in a message,
+names of 80 and extracts of 160 characters. Cards have no citations: they get a list of links.
 """
 
 from __future__ import annotations
@@ -25,13 +25,16 @@ _MARK = re.compile(CITED.format(r"(\d{1,4})"))
 
 
 def with_marks(text: str) -> str:
-    """The written text with its marks as Teams reads them: brackets that are no references."""
+    """Return the text with its citation marks as `[1]`, without character references."""
     return _MARK.sub(r"[\1]", text)
 
 
 def with_list_of(message: Message, sources: Sequence[Source]) -> tuple[Message, tuple[Loss, ...]]:
-    """The message for a card: numbers in its words, the sources as a list of links below them and
-    above those that are listed already, as there are more than Teams cites."""
+    """Return the message for a card, and the losses.
+
+    Citation marks become numbers, and the sources a list of links below the content. A list of
+    further sources, beyond the number that Teams cites, stays last.
+    """
     if not sources:
         return message, ()
     content = [_with_numbers(part) for part in message.content]
@@ -60,7 +63,10 @@ def _lists_from(part: ContentPart, number: int) -> bool:
 
 
 def with_citations(body: Body, sources: Sequence[Source]) -> tuple[Body, tuple[Loss, ...]]:
-    """The activity, labelled as AI's, with those of the sources that its text cites."""
+    """Return the activity with the sources that its text cites, and the losses.
+
+    The citations are a field of the AI label, so the activity must have one.
+    """
     text = body.get("text")
     cited = set(map(int, _MARK.findall(text))) if isinstance(text, str) else set[int]()
     if not isinstance(text, str) or not cited:

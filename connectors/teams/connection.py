@@ -1,4 +1,4 @@
-"""How one Teams bot receives: Teams calls us, and the bot proves its credentials."""
+"""The receiving side of a bot: Teams calls its endpoint, and the bot checks its credentials."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from connectors.teams.send import BotToken, HttpClient, Sender
 from connectors.teams.settings import TeamsSettings
 from connectors.teams.validate import SigningKeys, TokenValidator
 
-_PROVE_AGAIN = 300.0  # seconds, at least, after which the credentials are proved again
+_PROVE_AGAIN = 300.0  # seconds, at least, between two checks of the credentials
 
 log = structlog.get_logger(__name__)
 
 
 class Connection:
-    """The receiving side of one bot; `state` tells how it is."""
+    """The receiving side of one bot; `state` is its health."""
 
     def __init__(
         self,
@@ -57,8 +57,11 @@ class Connection:
         self.state = Health("stopped")
 
     async def run(self, inbox: Inbox) -> None:
-        """Teams calls us (see `app`), so this only proves the credentials, again each time the
-        token runs out: an account in which nothing is said would not notice that they expired."""
+        """Check the credentials until cancelled, each time that the token runs out.
+
+        Teams calls the endpoint (see `app`), so an account without traffic would not notice that
+        its secret expired. Raises AuthFailed if the first check fails.
+        """
         inbox.session_began(self._identity.account)
         self._become(Health("connecting"))
         try:
@@ -68,7 +71,7 @@ class Connection:
                 await self._tools.clock.sleep(max(self._token.lasts, _PROVE_AGAIN))
                 try:
                     await self._prove_credentials()
-                except AuthFailed as error:  # the health shows it, until the secret is taken again
+                except AuthFailed as error:  # the health shows it until the next success
                     log.warning("token_refused", account=self._identity.account, reason=str(error))
         except AuthFailed as error:
             self._become(Health("failed", note=str(error)))
@@ -78,7 +81,7 @@ class Connection:
             raise
 
     def app(self, inbox: Inbox) -> AsgiApp:
-        """The messaging endpoint."""
+        """Return the messaging endpoint."""
         receiver = Receiver(
             self._settings, self._identity, inbox, self._references, self._validator,
             self._note_activity, self._take_consent, self._tools.cards,
@@ -86,7 +89,7 @@ class Connection:
         return Router(routes=receiver.routes())
 
     async def close(self) -> None:
-        """Bring no more files."""
+        """Cancel the uploads in progress."""
         for task in self._bringing:
             task.cancel()
         await asyncio.gather(*self._bringing, return_exceptions=True)
@@ -110,7 +113,7 @@ class Connection:
             log.warning("token_fetch_failed", account=self._identity.account, reason=str(error))
 
     def _take_consent(self, activity: Json) -> bool:
-        """Whether somebody answered our question about a file; what follows takes its time."""
+        """Return whether the activity answers a file consent card; the upload runs in a task."""
         consent = answer_of(activity, self._tools.cards.key)
         if consent is None or self._tools.files is None:
             return False
@@ -120,8 +123,10 @@ class Connection:
         return True
 
     async def _bring(self, consent: Consent, tenant: str) -> None:
-        """The file, and in place of the question that it is there. When it fails the question
-        stands, and may be answered again."""
+        """Upload the file, and replace the consent card by a link to it.
+
+        If the upload fails, the consent card stays and the person can answer again.
+        """
         channel = ids.channel_ref(tenant, consent.conversation)
         try:
             if consent.agreed and self._tools.files is not None:

@@ -1,4 +1,4 @@
-"""One Teams bot as a Connector: its parts, built once, and its life cycle."""
+"""One Teams bot as a Connector: its parts and its life cycle."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from connectors.teams.streams import Streaming
 
 
 class TeamsConnector:
-    """One bot registration. Teams tells bots no history and never echoes their posts."""
+    """One bot registration. Teams offers bots no history and no echo of their posts."""
 
     capabilities: Capabilities = CAPABILITIES
 

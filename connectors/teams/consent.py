@@ -1,4 +1,4 @@
-"""Files for a person's own drive: Teams asks them, and takes the bytes when they agree. Pure.
+"""Files for a person's drive: Teams asks the person, and takes the bytes if they agree. Pure.
 
 Source: microsoft.com/.../bots/how-to/bots-filesv4, "Send files to personal chat" (2026-06).
 """
@@ -27,8 +27,11 @@ Body = dict[str, JsonValue]
 
 @dataclass(frozen=True)
 class Consent:
-    """What a person answered. `message` is the native id of the question, which the answer takes
-    the place of; `place` is where Teams wants the bytes."""
+    """A person's answer to a file consent card.
+
+    `message` is the native id of the consent card, which `outcome` replaces; `place` identifies
+    the new file in the person's drive.
+    """
 
     conversation: str
     message: str
@@ -40,8 +43,11 @@ class Consent:
 
 
 def questions(files: Iterable[Asset], conversation: str, key: bytes) -> list[Body]:
-    """An activity for each file that we hold. The context comes back with the answer, through the
-    person's own client: `proof` shows that this file was offered in this chat."""
+    """Return a file consent card for each file.
+
+    The context returns with the answer through the person's client, so it is not trusted: `proof`
+    shows that the bridge offered this file in this chat.
+    """
     return [_question(file, conversation, key) for file in files]
 
 
@@ -60,7 +66,7 @@ def _question(file: Asset, conversation: str, key: bytes) -> Body:
 
 
 def answer_of(activity: Json, key: bytes) -> Consent | None:
-    """None for any other activity, and for an answer to a question that we never asked there."""
+    """Return the answer in a `fileConsent/invoke`; None for other activities and forged answers."""
     if string(activity, "type") != "invoke" or string(activity, "name") != INVOKE:
         return None
     value = object_of(activity, "value")
@@ -83,7 +89,7 @@ def answer_of(activity: Json, key: bytes) -> Consent | None:
 
 
 def outcome(consent: Consent) -> Body:
-    """What stands in the place of the question: the file, or its name alone."""
+    """Return the activity that replaces the consent card: the file, or only its name."""
     if not consent.agreed:
         return {"type": "message", "textFormat": "plain", "text": f"📎 {consent.name}"}
     place = consent.place

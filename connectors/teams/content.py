@@ -1,4 +1,4 @@
-"""What a Teams message holds: its text, its payloads, and the parts that say the same. Pure."""
+"""A Teams message -> UACS content: its text, and its attachments with fallbacks. Pure."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from connectors.teams.activity import Json, objects, string
 from connectors.teams.cards import payloads, read_payload
 from connectors.teams.cards.schemas import FORWARDED, QUOTED, TEXT
 
-_TEXT_SCHEMAS = (TEXT, QUOTED)  # the text has it, or the reply
+_TEXT_SCHEMAS = (TEXT, QUOTED)  # represented by the text and by reply_to
 _EMPTY_MESSAGE = "\\[empty message\\]"
 
 
 def message_content(json: Json, document: Document, tenant: str) -> Content:
-    """The text that somebody wrote, then each attachment as it came with what it says."""
+    """Return the text, then each attachment: its native payload and what the payload says."""
     text = text_to_markdown(document)
     text_parts = (TextPart(text=text, format="markdown"),) if document else ()
     if not objects(json, "attachments") and not _suggests(json):
@@ -37,7 +37,7 @@ def message_content(json: Json, document: Document, tenant: str) -> Content:
 
 
 def origin_of(conversation: str, message: str, tenant: str) -> str:
-    """A link that opens the message in Teams, for those who may see it."""
+    """Return a link that opens the message in Teams, for people with access to it."""
     channel = conversation.partition(";")[0]
     return f"https://teams.microsoft.com/l/message/{channel}/{message}?tenantId={tenant}"
 
@@ -51,7 +51,7 @@ def _suggests(json: Json) -> bool:
 
 
 def _payloads(json: Json) -> tuple[Payload, ...]:
-    """Those of an activity that cannot be read as a whole are its attachments, one by one."""
+    """Return the payloads; of an activity that is nested too deeply, its attachments."""
     native: JsonValue = json
     try:
         return payloads(native)
@@ -63,7 +63,7 @@ def _payloads(json: Json) -> tuple[Payload, ...]:
 
 
 def _card(payload: Payload, tenant: str) -> Card:
-    """What cannot be read says so; it is kept as it came."""
+    """Return what a payload says; an unreadable one says the reason."""
     try:
         return read_payload(payload, tenant)
     except CodecError as error:

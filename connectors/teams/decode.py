@@ -58,11 +58,11 @@ from connectors.teams.feedback import feedback_in, is_feedback
 from connectors.teams.presses import is_press, press_event
 from connectors.teams.text import ReadHtml, html_to_text
 
-_MAX_HTML = 256 * 1024  # longer ones are read as the plain text beside them
+_MAX_HTML = 256 * 1024  # characters; of longer HTML the plain text beside it is read
 
 
 def decode(raw: Raw, identity: BotIdentity) -> Sequence[Event]:
-    """What one activity says. Raises UndecodableEvent, nothing else."""
+    """Return the events of one activity. Raises only UndecodableEvent."""
     activity = Activity(parse_activity(raw.payload), identity)
     try:
         return _DECODERS.get(activity.type, _unknown_event)(activity)
@@ -91,7 +91,7 @@ def _decode_post(activity: Activity) -> Sequence[Event]:
 
 
 def _decode_edit(activity: Activity) -> Sequence[Event]:
-    """An edit, or a deletion taken back: either way the whole message as it stands now."""
+    """Decode an edit, or an undone deletion: both carry the whole message."""
     author = activity.person(activity.author)
     text, _mentions_bot = _read_message(activity)
     own_id = _needed_id(activity)
@@ -153,8 +153,10 @@ def _message(activity: Activity, author: Person, text: ReadHtml, own_id: str) ->
 
 
 def _missing_files(json: Json) -> Document:
-    """Files that people share in a channel are marks in the HTML, and apps are not given them: a
-    line says that they are there."""
+    """Return a line that counts the shared files which Teams does not send to apps.
+
+    Files in a channel are only `<attachment>` tags in the HTML.
+    """
     attached = [(string(o, "contentType").lower(), o) for o in objects(json, "attachments")]
     html = [
         string(attachment, "content")[:_MAX_HTML]
@@ -170,7 +172,7 @@ def _missing_files(json: Json) -> Document:
 
 
 def _read_message(activity: Activity) -> tuple[ReadHtml, bool]:
-    """The text without our name before it, the message it answers; whether it mentions us."""
+    """Return the text without a leading mention of the bot, and whether it mentions the bot."""
     mentions = _Mentions(activity)
     read = _read_text(activity, mentions)
     document = _without_first(read.document, mentions.own_actor) or read.document
@@ -179,7 +181,7 @@ def _read_message(activity: Activity) -> tuple[ReadHtml, bool]:
 
 
 def _read_text(activity: Activity, mentions: _Mentions) -> ReadHtml:
-    """Formatting is in the HTML attachment only; `text` is the same without it."""
+    """Read the HTML attachment, which alone has the formatting; without one, read `text`."""
     for attachment in objects(activity.json, "attachments"):
         html = string(attachment, "content")
         is_html = string(attachment, "contentType").lower() == "text/html"
@@ -194,7 +196,7 @@ def _read_text(activity: Activity, mentions: _Mentions) -> ReadHtml:
 
 
 def _pictures(json: Json) -> int:
-    """How many are attached."""
+    """Return the number of attached pictures."""
     kinds = (
         string(attachment, "contentType").lower() for attachment in objects(json, "attachments")
     )
@@ -202,7 +204,7 @@ def _pictures(json: Json) -> int:
 
 
 class _Mentions:
-    """The mentions of one activity, as `<at>` tags and numbered spans find them."""
+    """The mentions of one activity, found by the name in `<at>` tags or by number."""
 
     def __init__(self, activity: Activity) -> None:
         self._activity = activity
@@ -246,7 +248,7 @@ def _without_at_tag(text: str) -> str:
 
 
 def _plain_document(text: str, mentions: _Mentions) -> Document:
-    """Plain text with `<at>Name</at>` in it; empty lines part paragraphs."""
+    """Read plain text with `<at>Name</at>` tags; empty lines separate paragraphs."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("&nbsp;", " ")
     blocks: list[Block] = []
     for paragraph in text.split("\n\n"):
@@ -272,7 +274,7 @@ def _plain_line(line: str, mentions: _Mentions) -> list[Inline]:
 
 
 def _without_first(document: Document, own_actor: ActorId) -> Document:
-    """Take our own name from the beginning: whom it was said to is told by `addresses_us`."""
+    """Remove mentions of the bot from the beginning: `addresses_us` carries them."""
     if not document or not isinstance(first := document[0], Paragraph):
         return document
     inlines = list(first.children)
@@ -287,7 +289,7 @@ def _without_first(document: Document, own_actor: ActorId) -> Document:
 
 
 def _quoted_message(activity: Activity) -> str | None:
-    """Newer clients say what is answered in an entity (microsoft-teams-api 2.1)."""
+    """Return the id in a `quotedReply` entity of newer clients (microsoft-teams-api 2.1)."""
     for entity in objects(activity.json, "entities"):
         if string(entity, "type") == "quotedReply":
             return string(object_of(entity, "quotedReply"), "messageId") or None
@@ -365,7 +367,7 @@ def _decode_channel_change(activity: Activity, common: Json) -> Sequence[Event]:
 
 
 def _decode_chat_name(activity: Activity, common: Json) -> Sequence[Event]:
-    """Group chats say their new name in `topicName`."""
+    """Decode `topicName`, the new name of a group chat."""
     if name := string(activity.json, "topicName"):
         return [ChannelRenamed(**common, name=name)]
     return _unknown_event(activity)

@@ -1,6 +1,6 @@
-"""HTML as Teams writes it -> a tree of elements. Total and linear: any string, however broken.
+"""HTML of Teams -> a tree of elements, for any string, in linear time.
 
-Our own tokenizer: html.parser needs 30 s for 60 KB of `<a <a <a` (CPython 3.11).
+The tokenizer is our own: html.parser needs 30 s for 60 KB of `<a <a <a` (CPython 3.11).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import unescape
 
-MAX_DEPTH = 40  # what is nested deeper is read as if it stood side by side
+MAX_DEPTH = 40  # deeper elements become siblings
 _VOID = frozenset({"br", "hr", "img", "input", "meta", "link", "wbr", "col"})
 _UNSEEN = frozenset({"script", "style", "title", "head"})
 _CLOSED_BY_THE_NEXT = frozenset({"p", "li", "tr", "td", "th"})
@@ -21,8 +21,8 @@ _BLOCKS = _CONTAINERS | {
     "blockquote", "pre", "codeblock", "ul", "ol", "table", "hr", "h1", "h2", "h3", "h4", "h5", "h6",
 }  # fmt: skip
 
-# A tag ends before the next `<`, unless that stands in a short quoted value: no attempt to match
-# runs over another one, and the possessive `*+` never tries again.
+# A tag ends before the next `<`, unless that is in a short quoted value: matches do not overlap,
+# and the possessive `*+` does not backtrack.
 _MARKUP = re.compile(
     r"<(?P<end>/)?(?P<tag>[A-Za-z][^\s/<>\"']*)"
     r"(?P<attributes>(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*'|\"[^\"]{0,300}\"|'[^']{0,300}')*+)>"
@@ -33,9 +33,9 @@ _ATTRIBUTE = re.compile(r"([^\s\"'<>/=]+)(?:\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|(
 
 @dataclass(slots=True)
 class Element:
-    """`tag` is lower case; attributes without a value are empty strings.
+    """An element: `tag` is lower case; attributes without a value are empty strings.
 
-    `block`: it is one, or holds one somewhere.
+    `block`: the element is a block, or has a block among its descendants.
     """
 
     tag: str
@@ -47,7 +47,7 @@ class Element:
         return (child for child in self.children if isinstance(child, Element))
 
     def text(self) -> str:
-        """All its characters, line breaks included; nothing is collapsed."""
+        """Return all characters with line breaks; white space is not collapsed."""
         return "".join(
             child if isinstance(child, str) else "\n" if child.tag == "br" else child.text()
             for child in self.children
@@ -55,7 +55,7 @@ class Element:
 
 
 def parse_html(html: str) -> Element:
-    """The tree under a root element without a name; what is no tag is text."""
+    """Return a root element without a name; anything that is no valid tag is text."""
     root = Element("")
     stack = [root]
     end = 0

@@ -2,7 +2,7 @@
 pictures in its HTML. Pure.
 
 Source: msteams-docs "Teams reactions reference" (2026-02). Most names begin with their code points;
-of those that do not, the faces, hands and hearts are here, which is what people react with.
+the table has the faces, hands and hearts among the others, which people mostly react with.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _TONES = "\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
 _KEYCAP = 0x20E3
 _TONED = re.compile(r"(.+)-tone([1-5])")
 _POINTS = re.compile(r"(?=[0-9])[0-9a-f]{4,6}(?:[-_][0-9a-f]{4,6})*(?=_|$)")
-# The first name of an emoji is the one that is written.
+# `emoji_to_reaction` returns the first name of an emoji.
 _WORDS = """
 👍 like yes, ❤️ heart, 😆 laugh, 😮 surprised, 😢 sad cry, 😡 angry angryface, 😃 happyface,
 😄 grinningfacewithsmilingeyes, 😅 sweatgrinning whew, 🤣 rofl, 😂 cwl, 🙂 smile rainbowsmile nod,
@@ -51,7 +51,7 @@ sarcastic, 🤳 selfie selfiehand, 🤦 facepalm, 🤞 fingerscrossed crossedfin
 
 
 def reaction_to_emoji(name: str) -> str:
-    """`like` -> 👍, `1f44b_wavinghand-tone4` -> 👋🏾, what is unknown -> `:name:`."""
+    """Return the emoji: `like` -> 👍, `1f44b_wavinghand-tone4` -> 👋🏾, unknown -> `:name:`."""
     toned = _TONED.fullmatch(name)
     base = toned[1] if toned else name
     emoji = _by_name().get(base) or _characters(base)
@@ -63,7 +63,7 @@ def reaction_to_emoji(name: str) -> str:
 
 
 def emoji_to_reaction(emoji: str) -> str | None:
-    """👍 -> `like`, 👍🏽 -> `like-tone3`; None for what we have no name for."""
+    """Return the name of an emoji: 👍 -> `like`, 👍🏽 -> `like-tone3`; None if it has none here."""
     bare = emoji.replace("\ufe0f", "")
     if name := _by_emoji().get(bare):
         return name
@@ -73,7 +73,7 @@ def emoji_to_reaction(emoji: str) -> str | None:
 
 
 def _characters(name: str) -> str | None:
-    """The code points that a name begins with; words such as `face` are none."""
+    """Return the characters of the code points at the start of a name; None if there are none."""
     match = _POINTS.match(name)
     try:
         points = [int(point, 16) for point in re.split("[-_]", match[0])] if match else []

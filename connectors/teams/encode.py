@@ -1,7 +1,7 @@
-"""Delivery -> the calls that make it true. Pure and stable.
+"""Delivery -> calls. Pure and deterministic.
 
-Teams has one name and picture for a bot: the author stands in bold on the first line. Mentions
-need an entity: only people of the delivery's counterparts get one.
+A bot has one name and picture in Teams, so the first line names the author in bold. A mention
+needs an entity: only people of the delivery's counterparts get one.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from connectors.teams.text import text_to_teams
 def encode(
     delivery: Delivery, app_id: str, cards: Cards = NO_CARDS, files: Files | None = None
 ) -> Encoded:
-    """The native calls of one delivery; `app_id` is whose rate limits they count against."""
+    """Return the calls of one delivery, and the losses; `app_id` selects the rate limits."""
     operation = delivery.operation
     match operation:
         case PostMessage(byline=byline) | EditMessage(byline=byline):
@@ -66,12 +66,12 @@ def encode(
 
 @dataclass(frozen=True)
 class Typing:
-    """The typing sign of one bot."""
+    """The typing indicator of one bot."""
 
     app_id: str
 
     def typing_call(self, channel: ChannelRef) -> Call | None:
-        """Teams shows it in chats; a channel would not (msteams-docs, 2026-08)."""
+        """Return the call; None in channels, which show no indicator (msteams-docs, 2026-08)."""
         if ids.has_threads(channel):
             return None
         return Call(
@@ -107,7 +107,7 @@ def _bodies(
 def _rich(
     delivery: Delivery, above: Above, cards: Cards, files: Files | None
 ) -> tuple[list[Body], tuple[Loss, ...]] | None:
-    """With cards, where it needs them; None: text says it all, and is what Teams shows best."""
+    """Return activities with cards; None if the message needs no card."""
     message, operation = delivery.message, delivery.operation
     rich = is_rich(message)
     if not rich and not _has_native_tables(delivery):
@@ -121,8 +121,11 @@ def _rich(
 
 
 def _has_native_tables(delivery: Delivery) -> bool:
-    """Whether a text has tables, which only a card shows as such, and nothing that a card would
-    lose: code in a language that cards do not know. A text that grows has none yet."""
+    """Return whether a card shows the text better: it has tables, which only cards show.
+
+    Code in a language that cards do not know would lose it, so such a text stays text; so does a
+    text that still grows.
+    """
     if delivery.operation.grows:
         return False
     document = markdown_to_text(message_text(delivery.message)[0])
@@ -138,7 +141,7 @@ def _has_native_tables(delivery: Delivery) -> bool:
 def _texts(
     markdown: str, above: Above, counterparts: Counterparts
 ) -> tuple[list[str], tuple[Loss, ...]]:
-    """The text of each native message: the author, what is answered (first only), a part."""
+    """Return the text of each native message (author, quote in the first, a part), and losses."""
     document = with_counterparts(markdown_to_text(markdown), counterparts)
     whole = text_to_teams(document)
     first, later = _heads(above)
@@ -150,8 +153,8 @@ def _texts(
 
 
 def parts(delivery: Delivery, byline: Byline) -> list[tuple[str, str, Callable[[str], str]]]:
-    """Of each message that a text becomes: what stands above it, its Markdown, and what writes
-    that, without mentions."""
+    """Return for each native message of a text: its heading lines, its Markdown, and a function
+    that writes the Markdown without mentions."""
     markdown = message_text(delivery.message)[0]
     first, later = _heads(Above(byline.name, delivery.quoted))
     pieces = [piece for piece, _ in _split(markdown, _room(first), Counterparts())]
@@ -166,7 +169,7 @@ def _write_without_mentions(markdown: str) -> str:
 
 
 def _heads(above: Above) -> tuple[str, str]:
-    """What stands above the first message, and above the others."""
+    """Return the lines above the first message, and those above the others."""
     return _join_blocks(*above.lines()), _join_blocks(*above.without_quote().lines())
 
 
@@ -179,8 +182,10 @@ def _join_blocks(*blocks: str) -> str:
 
 
 def _split(markdown: str, room: int, counterparts: Counterparts) -> list[tuple[str, str]]:
-    """Each part, and what is written of it. Cut by what the parts weigh when they are written,
-    guessed first: writing costs more."""
+    """Return each part and its written form, which fits `room`.
+
+    The first cut estimates the written size, because writing is slower.
+    """
 
     def write(piece: str) -> str:
         return text_to_teams(with_counterparts(markdown_to_text(piece), counterparts))
@@ -200,12 +205,12 @@ _GROWING = frozenset("\\`*_~[]{}|^=+$#!<>&\n-")
 
 
 def _guess(markdown: str) -> int:
-    """About what it weighs when it is written: such characters become references of 5 or 6."""
+    """Return an upper estimate of the written size: references have 5 or 6 characters."""
     return _weight(markdown) + 5 * sum(map(markdown.count, _GROWING))
 
 
 def _weight(text: str) -> int:
-    """UTF-16 units, and one more for what JSON escapes: the service measures the payload."""
+    """Return the size in UTF-16 units, with JSON escapes: the service measures the payload."""
     return utf16_length(text) + text.count('"') + text.count("\\") + text.count("\n")
 
 
@@ -228,7 +233,7 @@ def _kinds(document: Document) -> set[type]:
 
 
 def _nodes(document: Document) -> Iterator[Any]:
-    """Every node of a tree."""
+    """Yield every node of a tree, in no particular order."""
     waiting: list[Any] = list(document)
     while waiting:
         node = waiting.pop()
@@ -240,7 +245,7 @@ def _nodes(document: Document) -> Iterator[Any]:
             waiting += getattr(node, name, ())
 
 
-_INNER = ("children", "blocks", "items", "header", "rows")  # where nodes hold others
+_INNER = ("children", "blocks", "items", "header", "rows")  # fields that hold nodes
 
 
 # --- calls --------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
-"""Teams' own thumbs below an answer, and what people say by them. Pure.
+"""Teams' feedback buttons (thumbs) below an answer, and the feedback of people. Pure.
 
-Source: msteams-docs, "Add feedback buttons" (2026-08): `feedbackLoop` has taken the place of
-`feedbackLoopEnabled`; an activity with both is refused.
+Source: msteams-docs, "Add feedback buttons" (2026-08): `feedbackLoop` replaces
+`feedbackLoopEnabled`; Teams refuses an activity with both.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _SENSES: dict[str, Sense] = {"like": "good", "dislike": "bad"}
 
 
 def with_question(bodies: list[Body]) -> tuple[list[Body], tuple[Loss, ...]]:
-    """The bodies with the thumbs below the last one, if there is one."""
+    """Return the bodies, the last with thumbs below it; without bodies, a loss."""
     if not bodies:
-        why = "nothing: it says nothing"
+        why = "nothing: the message is empty"
         return bodies, (Loss(path="/", kind="feedback_not_asked", what="feedback", shown_as=why),)
     last = bodies[-1]
     data = last.get("channelData")
@@ -33,13 +33,13 @@ def with_question(bodies: list[Body]) -> tuple[list[Body], tuple[Loss, ...]]:
 
 
 def is_feedback(json: Json) -> bool:
-    """Somebody pressed a thumb, and sent the form that Teams shows then."""
+    """Return whether the activity is a submitted feedback form."""
     named = string(json, "type") == "invoke" and string(json, "name") == _INVOKE
     return named and string(object_of(json, "value"), "actionName") == "feedback"
 
 
 def feedback_in(activity: Activity) -> Event | None:
-    """None where no message is named, or neither thumb."""
+    """Return the feedback; None if the activity names no message or no thumb."""
     target = string(activity.json, "replyToId")
     answer = object_of(object_of(activity.json, "value"), "actionValue")
     sense = _SENSES.get(string(answer, "reaction"))
@@ -55,7 +55,7 @@ def feedback_in(activity: Activity) -> Event | None:
 
 
 def _comment(written: str) -> str:
-    """The form comes as JSON in a text."""
+    """Return the comment: the form is JSON in a string."""
     try:
         form = json.loads(written)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Files that people post in Teams -> where their bytes are now; files that we bring -> there.
+"""Addresses of files that people post in Teams, and uploads of files that people accept.
 
 Source: microsoft.com/.../bots/how-to/bots-filesv4 (2026-06); Microsoft Graph, "Upload bytes to the
 upload session".
@@ -30,7 +30,11 @@ class PlatformFiles:
         self._token = token
 
     async def address(self, asset: Asset, raw: Raw) -> FileAddress | None:
-        """Pictures in messages lie behind the service's own address, and need the bot's token."""
+        """Return where a file can be fetched; None if it cannot.
+
+        Pictures in messages are at the service's address, and need the bot's token. Raises
+        PlatformError if the bot gets no token.
+        """
         if asset.file_id:
             return _shared_address(asset, raw)
         if not asset.url or not self._settings.may_be_called(asset.url):
@@ -40,8 +44,10 @@ class PlatformFiles:
 
 
 def _shared_address(asset: Asset, raw: Raw) -> FileAddress | None:
-    """A document of a personal chat opens for whoever has its address, for some minutes: it was
-    taken out of the activity before that was kept."""
+    """Return the download address of a document in a personal chat.
+
+    The address needs no authentication for some minutes, so it is stored as a credential.
+    """
     own = asset.file_id.removeprefix(OWN_FILE)
     if not own or own == asset.file_id:
         return None
@@ -57,13 +63,17 @@ def _shared_address(asset: Asset, raw: Raw) -> FileAddress | None:
 
 
 async def bring(consent: Consent, blobs: Blobs, http: HttpClient, settings: TeamsSettings) -> None:
-    """The bytes to the place that Teams named, in pieces. Raises PlatformError, FileError."""
+    """Upload a file to the address that Teams named, in fragments.
+
+    Raises Refused for an address outside `drive_hosts`, FileMissing if the blob is gone, other
+    PlatformError for failed requests.
+    """
     url = consent.upload_url
     if not settings.may_take_files(url):
-        raise Refused("Teams named a place for a file that is not in drive_hosts", code="drive")
+        raise Refused("Teams named an upload address that is not in drive_hosts", code="drive")
     ref = await blobs.stat(consent.file_id)
     if ref is None:
-        raise FileMissing(f"The file {consent.name!r} is not kept any more")
+        raise FileMissing(f"The file {consent.name!r} is no longer stored")
     for start in range(0, ref.size, _FRAGMENT):
         end = min(start + _FRAGMENT, ref.size)
         headers = {
@@ -76,5 +86,5 @@ async def bring(consent: Consent, blobs: Blobs, http: HttpClient, settings: Team
                 "PUT", url, data=chunks, headers=headers, deadline=_FRAGMENT_S
             )
         if not answer.good:
-            what = f"Bringing the file {consent.name!r}"
+            what = f"Uploading the file {consent.name!r}"
             raise error_of(what, answer.status, answer.json(), answer.headers, repeatable=True)

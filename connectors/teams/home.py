@@ -1,4 +1,4 @@
-"""An activity, a bare attachment or a bare card -> what may be sent to Teams again. Pure."""
+"""An activity, attachment or card -> an activity that can be sent to Teams again. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _CONNECTOR = "application/vnd.microsoft.teams.card.o365connector"
 
 
 def without_read_only(native: JsonValue) -> JsonValue:
-    """The same JSON, less what the service fills in itself."""
+    """Return an activity without the fields that the service fills in."""
     match native:
         case {"type": "AdaptiveCard"}:
             return _activity({"contentType": _ADAPTIVE, "content": native})

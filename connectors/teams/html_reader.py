@@ -1,6 +1,6 @@
-"""Teams' HTML -> the text tree. Pure; total: any string gives a tree, in linear time.
+"""HTML of Teams -> the text tree, for any string, in linear time. Pure.
 
-What is simple is read in one pass, everything else by way of a tree of elements.
+A fast reader takes simple HTML in one pass; all other HTML is parsed into elements first.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from connectors.teams.elements import Element, parse_html
 from connectors.teams.emoji import reaction_to_emoji
 
 Mentioned = Callable[[str, str], Inline]
-"""(itemid or "", the name shown) -> the node for it."""
+"""(itemid or "", the displayed name) -> the node of the mention."""
 
 _SPACES = re.compile(r"[ \t\r\n\f\u00a0]+")
 _BOXES = {"☑ ": True, "☐ ": False}
@@ -49,16 +49,18 @@ _ALLOWED_URL = re.compile(r"(?:https?://|mailto:)[^\s]+\Z", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class ReadHtml:
-    """`reply_to` is the id of the message that the HTML quotes as the one it answers."""
+    """The text of HTML; `reply_to` is the id of the message that it quotes as a reply."""
 
     document: Document
     reply_to: str | None = None
 
 
 def html_to_text(html: str, mentioned: Mentioned | None = None, attached: int = 0) -> ReadHtml:
-    """Read HTML as Teams sends it. Links keep http, https and mailto; others become their text.
-    Of the pictures kept by Teams the first `attached` ones stand beside the text, which says only
-    the words for them."""
+    """Return the text of HTML as Teams sends it.
+
+    Links keep http, https and mailto; other links become their text. The first `attached` pictures
+    hosted by Teams are attachments of the message, so the text has only their descriptions.
+    """
     document = read_simply(html)
     read = read_elements(html, mentioned, attached) if document is None else ReadHtml(document)
     if "☑" in html or "☐" in html:
@@ -67,7 +69,7 @@ def html_to_text(html: str, mentioned: Mentioned | None = None, attached: int = 
 
 
 def _read_tasks(block: Block) -> Block:
-    """Items that begin with a box are tasks: so we write them."""
+    """Return the block with list items that begin with a box as tasks."""
     match block:
         case Quote(blocks):
             return Quote(tuple(map(_read_tasks, blocks)))
@@ -89,7 +91,7 @@ def _read_task(item: ListItem) -> ListItem:
             return ListItem(tuple(map(_read_tasks, blocks)), item.checked)
 
 
-# --- what is simple -------------------------------------------------------------------------
+# --- simple HTML -------------------------------------------------------------------------
 
 _BLOCK = r"(?:p|div|ul|ol|li|blockquote|h[1-6]|table|thead|tbody|tr|t[hd])"
 _STYLE = r"(?:strong|b|em|i|u|ins|s|strike|del)"
@@ -98,8 +100,8 @@ _code_blocks = re.compile(
     rf"(<pre>{_CODE}</pre>|<pre><code[^<>]*>{_CODE}</code></pre>"
     rf"|<codeblock[^<>]*><code>{_CODE}</code></codeblock>)"
 ).split
-# Searches begin with characters that are always there: that is what makes them fast. Not simple:
-# tags of other kinds, white space spelled out, or within the edges of a style.
+# Each pattern begins with a literal character, which makes the search fast. Not simple: other tags,
+# white space as a reference, or white space at the edges of a style.
 _NOT_SIMPLE = re.compile(
     rf"[<&](?:(?<=<)(?:(?!/?{_BLOCK}>|/?{_STYLE}>|/?code>|/a>|[bh]r ?/?>"
     r"|a href=\"[^\"<>]*\"(?: [a-z]+=\"[^\"<>]*\")*>|ol start=\"[0-9]{1,9}\">)"
@@ -111,14 +113,14 @@ _BREAK = re.compile(r"<br ?/?>")
 _BREAK_IN_TEXT = re.compile(r" ?<br ?/?> ?")
 _CODE_PARTS = re.compile(rf"<[a-z]+([^<>]*)>(?:<code([^<>]*)>)?({_CODE})(?:</code>)?</[a-z]+>")
 _CLASS = re.compile(r"""\sclass\s*=\s*["']([^"']*)["']""")
-# A break at the edge of an element, or in code.
+# A line break at the edge of an element, or in code.
 _BREAK_BEFORE = re.compile(rf"\n<(?:/|{_BLOCK}[> ])")
 _BREAK_BEHIND = re.compile(rf"<(?:[a-z][^>]*|/{_BLOCK})>\n")
 _ODD_CODE = re.compile(r"<code>(?:[^<]*\n|\s*<)")
 
 
 def read_simply(html: str) -> Document | None:
-    """What `read_elements` reads, or None where that has to look."""
+    """Return what `read_elements` would read; None if the HTML is not simple."""
     blocks: list[Block] = []
     try:
         for index, part in enumerate(
@@ -134,7 +136,7 @@ def read_simply(html: str) -> Document | None:
 
 
 def _collapse_spaces(html: str) -> str:
-    """White space as it is seen; a line break where HTML has a tag for it."""
+    """Collapse white space as browsers do; `<br>` becomes a line end. Raises NotSimple."""
     html = html.replace("&nbsp;", " ")
     if not html.isprintable():
         for space in "\t\r\n\f\u00a0":
@@ -173,7 +175,7 @@ def _simple_link(url: str, label: tuple[Inline, ...]) -> Sequence[Inline]:
 
 _SIMPLE = SimpleHtml(_simple_link, bare_links=False)
 
-# --- the whole ------------------------------------------------------------------------------
+# --- any HTML ------------------------------------------------------------------------------
 
 _STYLES: dict[str, Callable[[tuple[Inline, ...]], Inline]] = {
     "b": Strong, "strong": Strong, "i": Emphasis, "em": Emphasis, "u": Underline,
@@ -188,7 +190,7 @@ _CSS: tuple[tuple[re.Pattern[str], Callable[[tuple[Inline, ...]], Inline]], ...]
 
 
 def _styles_of(css: str) -> Iterator[Callable[[tuple[Inline, ...]], Inline]]:
-    """What the declarations of a `style` attribute say about the text, the innermost first."""
+    """Yield the text styles of a `style` attribute, the innermost first."""
     return (style for pattern, style in _CSS if pattern.search(css))
 
 
@@ -198,7 +200,7 @@ _MENTION = "http://schema.skype.com/mention"
 
 
 def read_elements(html: str, mentioned: Mentioned | None = None, attached: int = 0) -> ReadHtml:
-    """Any HTML, as browsers show it more or less."""
+    """Return the text of any HTML, roughly as browsers show it."""
     reader = _Reader(mentioned or (lambda _id, name: Text(f"@{name}")), attached)
     document = tuple(reader.blocks(parse_html(html).children))
     return ReadHtml(document, reader.reply_to)
@@ -207,7 +209,7 @@ def read_elements(html: str, mentioned: Mentioned | None = None, attached: int =
 class _Reader:
     def __init__(self, mentioned: Mentioned, attached: int) -> None:
         self._mentioned = mentioned
-        self._attached = attached  # pictures that are still to come
+        self._attached = attached  # attached pictures that were not met yet
         self.reply_to: str | None = None
 
     def blocks(self, children: Sequence[Element | str]) -> list[Block]:
@@ -259,7 +261,7 @@ class _Reader:
         return [List(tuple(items), number if element.tag == "ol" else None)]
 
     def _table(self, element: Element) -> list[Block]:
-        """What stands in no cell comes before the table, as browsers show it."""
+        """Read a table; text outside its cells comes before it, as in browsers."""
         rows: list[tuple[tuple[Inline, ...], ...]] = []
         strays: list[str] = []
         for child in _rows(element):
@@ -310,7 +312,7 @@ class _Reader:
 
 
 def _paragraphs(run: list[Inline]) -> list[Block]:
-    """Two line breaks after one another part paragraphs."""
+    """Return the paragraphs of a run; two consecutive line breaks separate them."""
     if not run:
         return []
     paragraphs: list[list[Inline]] = [[]]
@@ -325,7 +327,7 @@ def _paragraphs(run: list[Inline]) -> list[Block]:
 
 
 def _trim(run: Sequence[Inline]) -> tuple[Inline, ...]:
-    """No spaces or breaks at the ends, none around breaks, and single ones between."""
+    """Remove spaces and breaks at the ends, spaces around breaks, and repeated spaces."""
     inlines = _collapse_run(run)
     while inlines:
         if isinstance(inlines[-1], Break):
@@ -346,7 +348,7 @@ def _is_empty_start(inline: Inline) -> bool:
 
 
 def _collapse_run(run: Sequence[Inline]) -> list[Inline]:
-    """Texts side by side become one; single spaces, and none around breaks."""
+    """Merge adjacent texts; collapse spaces and remove those around breaks."""
     inlines: list[Inline] = []
     for inline in merge_texts(run):
         last = inlines[-1] if inlines else None
@@ -364,7 +366,7 @@ def _collapse_run(run: Sequence[Inline]) -> list[Inline]:
 
 
 def _strip_end(inlines: list[Inline]) -> bool:
-    """Take spaces from the end; whether something was taken."""
+    """Remove spaces from the end; return whether there were any."""
     if not inlines or not isinstance(last := inlines[-1], Text) or not last.value.endswith(" "):
         return False
     stripped = last.value.rstrip(" ")
@@ -375,7 +377,7 @@ def _strip_end(inlines: list[Inline]) -> bool:
 def _apply_style(
     style: Callable[[tuple[Inline, ...]], Inline], inner: Sequence[Inline]
 ) -> list[Inline]:
-    """Spaces and breaks at the edges go outside, so that Markdown can say the same."""
+    """Apply a style; spaces and breaks at its edges move outside, as Markdown needs it."""
     inlines = _collapse_run(inner)
     before: list[Inline] = []
     after: list[Inline] = []
@@ -389,7 +391,7 @@ def _apply_style(
 
 
 def _edge(inline: Inline, *, first: bool) -> tuple[Inline, list[Inline]] | None:
-    """The break or space at this end and what is left of the node; None: nothing to take off."""
+    """Return the break or space at this end and the remaining node; None if there is neither."""
     if isinstance(inline, Break):
         return inline, []
     if not isinstance(inline, Text):
@@ -410,7 +412,7 @@ def _link(url: str, inner: Sequence[Inline]) -> list[Inline]:
 
 
 def _picture(element: Element) -> list[Inline]:
-    """Emoji are pictures with the character as `alt`; other pictures become words or a link."""
+    """Read a picture: emoji have their character as `alt`, others become words or a link."""
     kind = element.attributes.get("itemtype", "").lower()
     if element.tag == "emoji" or kind.endswith("/emoji"):
         return _emoji(element, _alt(element))
@@ -427,18 +429,18 @@ def _alt(element: Element) -> str:
 
 
 def _words_for(picture: Element) -> str:
-    """What somebody wrote; Teams itself writes `image`."""
+    """Return the description by a person; `image` is the default of Teams."""
     alt = _alt(picture)
     return "" if alt.lower() == "image" else alt
 
 
 def _is_teams_hosted(element: Element) -> bool:
-    """Such pictures open only with a token."""
+    """Return whether Teams hosts the picture, which then needs a token."""
     return element.attributes.get("itemtype", "").lower().endswith("/amsimage")
 
 
 def _emoji(element: Element, alt: str) -> list[Inline]:
-    """By its character, or by its name where it has only words."""
+    """Read an emoji by its character, or else by its name."""
     inside = next(element.elements(), element).attributes.get("alt", "")
     words = alt or inside.strip() or _SPACES.sub(" ", element.text()).strip()
     if words and not words.isascii():
@@ -464,7 +466,7 @@ def _code_of(value: str, named: str) -> list[Block]:
 
 
 def _rows(element: Element) -> Iterator[Element | str]:
-    """The rows, and the text that is in none."""
+    """Yield the rows, and the text outside of rows."""
     for child in element.children:
         if isinstance(child, str) or child.tag == "tr":
             yield child

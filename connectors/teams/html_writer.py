@@ -1,7 +1,7 @@
-"""The text tree -> HTML as Teams takes it: textFormat `xml`, the texts of hero cards. Pure.
+"""The text tree -> HTML that Teams accepts: textFormat `xml`, the texts of hero cards. Pure.
 
-Tags: what Teams itself writes (`p strong em u s a code pre ul ol li blockquote h1-h3 table hr br`).
-Nobody is mentioned.
+It uses the tags that Teams writes (`p strong em u s a code pre ul ol li blockquote h1-h3 table hr
+br`), and mentions nobody.
 """
 
 from __future__ import annotations
@@ -42,8 +42,7 @@ _TAGS: dict[type[Inline], str] = {
 
 
 def text_to_html(document: Document) -> str:
-    """Paragraphs, lists, quotes, code and tables as elements; a spoiler is shown behind its
-    name, what is set in at the start of a line by spaces that do not break."""
+    """Return the HTML of a document; a spoiler is visible, after the word `spoiler`."""
     return "".join(map(_block, normal(document)))
 
 
@@ -69,7 +68,7 @@ def _block(block: Block) -> str:
 
 
 def _item(item: ListItem) -> str:
-    """A paragraph at its start needs no element of its own."""
+    """Write an item; its first paragraph needs no `p` element."""
     match item.blocks:
         case (Paragraph(children), *below):
             return f"<li>{BOXES[item.checked]}{_line(children)}{''.join(map(_block, below))}</li>"

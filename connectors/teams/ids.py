@@ -1,4 +1,4 @@
-"""Native ids -> refs and keys, and back. Nowhere else are they made or split. Pure.
+"""Native ids <-> refs and keys; no other file makes or splits them. Pure.
 
 Message ids are milliseconds since 1970 and unique in their conversation only, so every key
 names the conversation too.
@@ -17,29 +17,30 @@ _ORDER_DIGITS = 20
 
 
 def split_conversation(conversation: str) -> tuple[str, str | None]:
-    """`19:a@thread.tacv2;messageid=17` -> (`19:a@thread.tacv2`, `17`); chats -> (id, None)."""
+    """Split `19:a@thread.tacv2;messageid=17` into (`19:a@thread.tacv2`, `17`); chats (id, None)."""
     bare, _, root = conversation.partition(_THREAD_MARK)
     return bare, root or None
 
 
 def conversation_of(channel: ChannelRef, thread: str | None) -> str:
-    """The conversation to post to; a chat has no threads, so there `thread` changes nothing."""
+    """Return the id of the conversation to post to; chats have no threads and ignore `thread`."""
     if thread is None or not has_threads(channel):
         return channel.channel
     return f"{channel.channel}{_THREAD_MARK}{thread}"
 
 
 def has_threads(channel: ChannelRef) -> bool:
+    """Return whether it is a channel; chats have no reply chains."""
     return channel.channel.endswith(_WITH_THREADS)
 
 
 def is_conversation(text: str) -> bool:
-    """Whether it is the id of a channel, a group chat (`19:`) or a personal chat (`a:`)."""
+    """Return whether it is the id of a channel, a group chat (`19:`) or a personal chat (`a:`)."""
     return text.startswith(("19:", "a:"))
 
 
 def is_personal(channel: ChannelRef) -> bool:
-    """Whether it is the chat of one person with the bot."""
+    """Return whether it is the chat of one person with the bot."""
     return channel.channel.startswith("a:")
 
 
@@ -50,7 +51,10 @@ def channel_ref(tenant: str, conversation: str) -> ChannelRef:
 
 
 def place_of(tenant: str, conversation: str, message: str) -> Place:
-    """Where a message stands. A root post's conversation names the post itself: no thread."""
+    """Return the place of a message.
+
+    The conversation of a root post has the id of the post itself, which is no thread.
+    """
     channel = channel_ref(tenant, conversation)
     root = split_conversation(conversation)[1]
     in_thread = root is not None and root != message and has_threads(channel)
@@ -62,13 +66,13 @@ def actor_id(tenant: str, account: str) -> ActorId:
 
 
 def split_actor(actor: ActorId) -> tuple[str, str]:
-    """The inverse of `actor_id`: (tenant, account)."""
+    """Return (tenant, account), the inverse of `actor_id`."""
     _platform, tenant, account = split_key(actor)
     return tenant, account
 
 
 def bot_account(app_id: str) -> str:
-    """Our own id as others see it: `28:` and the app id."""
+    """Return the account id of a bot: `28:` and its app id."""
     return f"28:{app_id}"
 
 
@@ -77,11 +81,15 @@ def is_bot(account: str) -> bool:
 
 
 def is_own_account(account: str, app_id: str) -> bool:
+    """Return whether an account id, with or without `28:`, is that of the bot."""
     return account.removeprefix("28:").lower() == app_id.lower()
 
 
 def dedupe_key(kind: str, conversation: str, activity: str, time: str, payload: bytes) -> str:
-    """A post happens once; everything else may happen to the same id again, at another time."""
+    """Return the key by which the inbox drops repeated activities.
+
+    An id has one post, but may have several later activities, each with a time of its own.
+    """
     if not activity:
         return join_key(kind, conversation, sha256(payload).hexdigest())
     if kind == "message":
@@ -94,6 +102,6 @@ def order_key(milliseconds: int) -> str:
 
 
 def milliseconds_of(message: str) -> int | None:
-    """The time that a message id says; None for ids of other forms."""
+    """Return the milliseconds since 1970 in a message id; None for ids of other forms."""
     looks_right = message.isascii() and message.isdigit() and 12 <= len(message) <= 14
     return int(message) if looks_right else None

@@ -1,4 +1,4 @@
-"""Addresses of messages as people copy them in Teams <-> where the messages stand. Pure."""
+"""Links to messages, as people copy them in Teams <-> channel and message id. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ _MESSAGE = re.compile(r"/l/message/(19:[^/]{1,400})/(\d{10,20})/?")
 
 
 def message_at(url: str) -> tuple[ChannelRef, str] | None:
-    """Addresses name their tenant; one that does not means nothing here."""
+    """Return channel and message id of a link; None for other addresses.
+
+    A link without `tenantId` is ambiguous, so it gives None.
+    """
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -26,5 +29,6 @@ def message_at(url: str) -> tuple[ChannelRef, str] | None:
 
 
 def address_of(channel: ChannelRef, copy: Receipt) -> str:
+    """Return the link to a posted copy."""
     parent = f"&parentMessageId={copy.thread}" if copy.thread else ""
     return origin_of(channel.channel, copy.native_id, channel.workspace) + parent

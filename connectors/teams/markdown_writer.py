@@ -1,8 +1,7 @@
 """The text tree -> Teams' Markdown, a mixture of Markdown and HTML. Pure.
 
-Source: msteams-docs, "Format your bot messages" (2026-09). Only pings mention anybody, and what
-looks like markup is written as character references: these are never structure (CommonMark 0.31,
-2.5), whichever parser reads them.
+Source: msteams-docs, "Format your bot messages" (2026-09). Only pings mention people. Special
+characters become character references, which no parser treats as structure (CommonMark 0.31, 2.5).
 """
 
 from __future__ import annotations
@@ -43,14 +42,14 @@ from bridge.content.text.tree import (
     Underline,
 )
 
-# Every character that Markdown, its common extensions or HTML may take for markup. Braces and all
-# between them vanish when sent as they are (msteams-docs #4956, 2022-01).
+# Every character that Markdown, its common extensions or HTML may treat as markup. Teams removes
+# plain braces with everything between them (msteams-docs #4956, 2022-01).
 _SPECIAL = re.compile(r"[\\`*_~\[\]{}|^=+$#!<>&]")
 _NO_TAG = re.compile(r"[\\`*_~\[\]{}|^=+$#!<>&\x00-\x1f]")
 _LINE_START = re.compile(r"(?:-|\d{1,9}[.)](?=\s|$))")
 _STARTS = frozenset("-0123456789")
-# Controls, and what turns the reading direction or hides: nothing of it in one line of a name. What
-# joins or parts letters is there to be read, but not beside those of ASCII.
+# Control, direction and invisible characters, which a name must not have. Joiners are legitimate
+# between letters, except beside ASCII.
 _INVISIBLE = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
     r"|[\u200c\u200d](?:(?<![^\x00-\x7f].)|(?![^\x00-\x7f]))"
@@ -77,13 +76,15 @@ _Styled = Strong | Emphasis | Strike | Underline
 
 
 def text_to_teams(document: Document) -> str:
-    """Write what a bot sends with textFormat `markdown`. It mentions nobody; tables and headings
-    become lines and bold lines, a spoiler is shown behind its name."""
+    """Return the text for textFormat `markdown`.
+
+    Tables become lines, headings bold lines; a spoiler is visible, after the word `spoiler`.
+    """
     return "\n\n".join(_blocks(document, 0))
 
 
 def escape_text(text: str) -> str:
-    """Characters -> Markdown and HTML that show just these characters."""
+    """Return Markdown that shows exactly these characters."""
     escaped = _references(text)
     if text[:1] in _STARTS and (start := _LINE_START.match(escaped)):
         sign = start[0][-1]
@@ -92,13 +93,13 @@ def escape_text(text: str) -> str:
 
 
 def escape_name(name: str, fallback: str = "Unknown") -> str:
-    """A person's name on one line, nothing in it markup or invisible."""
+    """Return a person's name on one line, without markup and invisible characters."""
     visible = _SPACES.sub(" ", _INVISIBLE.sub(" ", name)).strip() or fallback
     return escape_text(visible)
 
 
 def at_tag(name: str) -> str:
-    """A mention as it stands in a text; an entity with the same words says whom it means."""
+    """Return the tag of a mention; an entity with the same text names the person."""
     return f"<at>{' '.join(_NO_TAG.sub(' ', name).split()) or 'somebody'}</at>"
 
 
@@ -118,7 +119,7 @@ def _blocks(blocks: Sequence[Block], depth: int) -> list[str]:
     previous: Block | None = None
     flipped = False
     for block in blocks if depth < MAX_DEPTH else flat_blocks(blocks):
-        # Two lists side by side are one list unless their marks differ.
+        # Consecutive lists merge unless their marks differ.
         flipped = isinstance(block, List) and isinstance(previous, List) and not flipped
         if text := _block(block, depth + 1, flipped=flipped):
             written.append(text)
@@ -148,13 +149,13 @@ def _block(block: Block, depth: int, *, flipped: bool) -> str:
 
 
 def _fenced(value: str, language: str) -> str:
-    """Code with HTML in it is written as HTML, where a reference shows the character for sure."""
+    """Write a code block: as HTML if it contains HTML, because references work there."""
     if "\r" in value:
         value = value.replace("\r\n", "\n").replace("\r", "\n")
     if _HTML.search(value) or not value.strip():
         escaped = _references(value).replace("\n", "<br>")
         named = _LANGUAGE.sub("", language)
-        if named:  # as a fence with a language becomes in HTML
+        if named:  # the HTML of a fence with a language
             escaped = f'<code class="language-{named}">{escaped}</code>'
         return f"<pre>{escaped}</pre>" if value.strip() else ""
     longest = max(map(len, re.findall(r"`+", value))) if "`" in value else 0
@@ -189,7 +190,7 @@ def _item(item: ListItem, mark: str, depth: int) -> str:
 
 
 def _parts(item: ListItem, depth: int) -> list[tuple[Block, str]]:
-    """The blocks of an item that say something, and what they say."""
+    """Return the blocks of an item with their text, without empty ones."""
     written: list[tuple[Block, str]] = []
     flipped = False
     for block in item.blocks if depth < MAX_DEPTH else flat_blocks(item.blocks):
@@ -259,8 +260,10 @@ def _one_line(value: str) -> str:
 
 
 def _style(node: _Styled, before: str, within: _Within) -> str:
-    """Markdown's stars where they are sure to be read as meant, else the HTML tag; a style within
-    itself says nothing."""
+    """Write a style: with stars where they are unambiguous, else with the HTML tag.
+
+    A style within itself adds nothing.
+    """
     kind = type(node)
     if kind in within:
         return _inlines(node.children, within)
@@ -273,7 +276,7 @@ def _style(node: _Styled, before: str, within: _Within) -> str:
 
 
 def _code(value: str, before: str) -> str:
-    """In ticks, unless they would meet others or something within is markup all the same."""
+    """Write inline code: in backticks, or as HTML if backticks would be ambiguous."""
     if not value or value.isspace():
         return value
     if value[0] == " " or value[-1] == " " or before.endswith("`") or _CODE_REFERENCE.search(value):
@@ -282,7 +285,7 @@ def _code(value: str, before: str) -> str:
 
 
 def _is_alone(before: str, after: Sequence[Inline]) -> bool:
-    """Whether a bare address ends where it should."""
+    """Return whether a bare address would end at the right place."""
     if before and before[-1] != " " and before != "<br>":
         return False
     return (

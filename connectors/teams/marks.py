@@ -1,8 +1,8 @@
-"""Reactions: a delivery -> the request by which our bot reacts. Pure.
+"""Reactions and pins: a delivery -> the request by which the bot reacts. Pure.
 
 Bots react by `PUT` and `DELETE .../activities/{id}/reactions/{type}` (msteams-docs, 2026-08; not in
-botbuilder). Where the service does not know it yet, the note below the message says who reacts.
-Nobody can pin by the Bot Framework.
+botbuilder). If the service does not support it, a note below the message names who reacts. The Bot
+Framework has no request for pins.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ REACTION = "reaction"  # the key of its type in the call's body
 
 
 def takes_reaction(emoji: str) -> bool:
+    """Return whether Teams has a reaction for this emoji."""
     return emoji_to_reaction(emoji) is not None
 
 
 def encode_mark(delivery: Delivery, mark: Mark, rate_limits: tuple[RateLimitKey, ...]) -> Encoded:
-    """One request on the first of the copies that stand there."""
+    """Return one request for the first copy of the message, or a loss that a note replaces."""
     if isinstance(mark, NoteReactions) or not delivery.copies:
         return Encoded(calls=())
     if isinstance(mark, PinMessage | UnpinMessage):

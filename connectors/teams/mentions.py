@@ -1,7 +1,8 @@
-"""People whom a text mentions -> the entities that make it so, in a message and in a card. Pure.
+"""People whom a text mentions -> mention entities of a message or a card. Pure.
 
 A mention is `<at>Name</at>` in the text and an entity with the same words (msteams-docs, "Channel
-and group chat conversations with a bot" and "Format cards", 2026-09). Cards mention in TextBlocks.
+and group chat conversations with a bot" and "Format cards", 2026-09). In cards only TextBlocks
+have mentions.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ Body = dict[str, JsonValue]
 
 
 def with_mentions(body: Body, counterparts: Counterparts) -> Body:
-    """The activity with an entity for each person whom its text or its card mentions."""
+    """Return the activity with an entity for each person whom its text or card mentions."""
     if not counterparts.people:
         return body
     people = list(counterparts.people.values())
@@ -57,7 +58,7 @@ def _in_card(attachment: JsonValue, people: list[Person]) -> JsonValue:
 
 
 def _texts(value: JsonValue) -> Iterator[str]:
-    """What the card's TextBlocks say."""
+    """Yield the texts of the TextBlocks."""
     stack = [value]
     while stack:
         match stack.pop():

@@ -1,4 +1,4 @@
-"""A press -> what Teams would have told the author of the card. Pure."""
+"""A press -> the value that Teams would have sent to the author of the card. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from connectors.teams.activity import Json, string
 
 
 def native_press(payload: Payload, interaction: Interaction) -> JsonValue:
-    """Of an Execute the value of its invoke; else the data of a Submit, its inputs within."""
+    """Return the invoke value of an Action.Execute, or the data of an Action.Submit with inputs."""
     action_json = _at(payload.data, interaction.path.removeprefix(payload.at))
     own = interaction.value if isinstance(interaction.value, dict) else {}
     data: dict[str, JsonValue] = {**own, **interaction.inputs}

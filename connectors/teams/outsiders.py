@@ -1,4 +1,4 @@
-"""A channel or chat -> who reads it beside the tenant's own people: shared channels, and guests."""
+"""A channel or chat -> its readers from outside of the tenant: shared channels and guests."""
 
 from __future__ import annotations
 
@@ -16,14 +16,17 @@ _PAGE = 500
 
 
 class Outsiders:
-    """The readers of channels and chats who are not of the tenant."""
+    """Finds readers of channels and chats from outside of the tenant."""
 
     def __init__(self, references: References, sender: Sender) -> None:
         self._references = references
         self._sender = sender
 
     async def of_channel(self, channel: ChannelRef) -> Sequence[str]:
-        """Who they are, in words; nobody where the bot was not heard yet. Raises PlatformError."""
+        """Return descriptions of the outside readers; none if the channel has no reference.
+
+        Raises PlatformError if Teams cannot be reached.
+        """
         reference = await self._references.get(channel.channel)
         if reference is None:
             return ()
@@ -57,7 +60,7 @@ async def _members(reference: Reference, sender: Sender) -> AsyncIterator[Json]:
         try:
             page = await sender.get(reference.channel, f"{path}?{urlencode(query)}")
         except (NotFound, Refused):
-            return  # a roster that we may not see
+            return  # the bot may not read this roster
         for member in objects(page, "members"):
             yield member
         further = string(page, "continuationToken")
@@ -66,7 +69,7 @@ async def _members(reference: Reference, sender: Sender) -> AsyncIterator[Json]:
 
 
 def _is_guest(member: Json, reference: Reference) -> bool:
-    """Of the directory's guests, or of another tenant, as people in shared channels may be."""
+    """Return whether a member is a guest of the directory or belongs to another tenant."""
     tenant = string(member, "tenantId")
     return string(member, "userRole") in ("guest", "anonymous") or (
         bool(tenant) and tenant != reference.tenant

@@ -1,4 +1,4 @@
-"""An actor id -> the person, asked of a conversation that they and the bot are in."""
+"""An actor id -> the person, from the roster of a conversation with them and the bot."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from connectors.teams.references import Reference, References
 from connectors.teams.send import Sender
 from connectors.teams.settings import TeamsSettings
 
-_MAX_TRIES = 5  # conversations asked for somebody who was not heard of yet
+_MAX_TRIES = 5  # rosters read for one person
 _REMEMBERED = 10_000  # people
 
 
 class People:
-    """The people whom one bot can look up, and the bot's own name. Remembers in which conversation
-    each of them spoke last: without it some others are tried."""
+    """The people whom one bot can look up, and the bot's own name.
+
+    It remembers the last conversation of each person, and reads that roster first.
+    """
 
     def __init__(self, settings: TeamsSettings, references: References, sender: Sender) -> None:
         self._settings = settings
@@ -31,7 +33,7 @@ class People:
         self.own_name = ""
 
     def learn(self, activity: Json) -> None:
-        """Remember what an activity tells: our own name, and where its author spoke."""
+        """Remember the bot's name and the conversation of the author of an activity."""
         recipient = object_of(activity, "recipient")
         if ids.is_own_account(string(recipient, "id"), self._settings.app_id):
             self.own_name = string(recipient, "name") or self.own_name
@@ -46,21 +48,24 @@ class People:
                 self._last_conversations.popitem(last=False)
 
     async def person(self, actor: ActorId) -> Person | None:
+        """Return the person; None if no roster that the bot may read has them."""
         member = await self.member(actor)
         name = string(member, "name").strip()
         bot = ids.is_bot(ids.split_actor(actor)[1])
         return Person(id=actor, name=name, bot=bot) if name else None
 
     async def email(self, actor: ActorId) -> str | None:
-        """The address that the tenant's directory has for them; none for guests of another
-        tenant."""
+        """Return the address in the tenant's directory; None for guests and unknown people."""
         member = await self.member(actor)
         if string(member, "userRole") in ("guest", "anonymous"):
             return None
         return string(member, "email") or None
 
     async def member(self, actor: ActorId) -> Json:
-        """As a roster has them; empty when no roster that we may see does."""
+        """Return the roster entry of a person; empty if no roster that the bot may read has them.
+
+        Raises PlatformError if Teams cannot be reached.
+        """
         tenant, account = ids.split_actor(actor)
         last_conversation = self._last_conversations.get(actor)
         references = [
@@ -81,14 +86,16 @@ class People:
 
 
 class Groups:
-    """Who is a guest; Teams has no other groups that a bot may see."""
+    """Tells who is a guest; bots can see no other groups."""
 
     def __init__(self, people: People) -> None:
         self._people = people
 
     async def of_actor(self, actor: ActorId, wanted: Sequence[str]) -> frozenset[str]:
-        """Whether they are a guest: of the directory's, or of another tenant. Bots are none. Raises
-        NotFound where no roster that we may see has them."""
+        """Return the guest group if the person is a guest or belongs to another tenant.
+
+        Bots have no groups. Raises NotFound if no roster that the bot may read has the person.
+        """
         tenant, account = ids.split_actor(actor)
         if ids.is_bot(account):
             return frozenset()
@@ -101,7 +108,7 @@ class Groups:
 
 
 class DirectMessages:
-    """The chats of one person and the bot."""
+    """The personal chats of the bot."""
 
     def __init__(self, app_id: str, references: References, sender: Sender) -> None:
         self._app_id = app_id
@@ -112,10 +119,12 @@ class DirectMessages:
         return ids.is_personal(channel)
 
     async def open(self, actor: ActorId) -> ChannelRef:
-        """The chat of this person and the bot; Teams opens it where the app is installed for
-        them."""
+        """Return the chat with a person.
+
+        Raises PlatformError, for example if the app is not installed for the person.
+        """
         tenant, account = ids.split_actor(actor)
-        near = ids.channel_ref(tenant, account)  # any of the tenant: it says where its service is
+        near = ids.channel_ref(tenant, account)  # any channel of the tenant has its service address
         chat = await self._sender.open_chat(near, ids.bot_account(self._app_id), account)
         url = await self._references.service_url(near) or ""
         await self._references.learn(
@@ -134,7 +143,7 @@ async def _ask(account: str, reference: Reference, sender: Sender) -> Json:
 
 
 def _by_team(references: list[Reference]) -> list[Reference]:
-    """All channels of a team have the same members."""
+    """Return one reference of each team: its channels have the same members."""
     return list(
         {reference.team or reference.conversation: reference for reference in references}.values()
     )

@@ -1,7 +1,7 @@
-"""A pressed button of a card: Action.Submit as a message with a value, Action.Execute as an invoke;
-and what is found by typing in a menu.
+"""Presses of card buttons: Action.Submit is a message with a value, Action.Execute an invoke; and
+searches in menus. Pure.
 
-Pure. Source: learn.microsoft.com "Universal Actions", "Card actions" (2026-06), "Typeahead search
+Source: learn.microsoft.com "Universal Actions", "Card actions" (2026-06), "Typeahead search
 in Adaptive Cards" (2025-01).
 """
 
@@ -23,15 +23,15 @@ INVOKE = "adaptiveCard/action"
 SEARCH = "application/search"
 _RESULTS = "application/vnd.microsoft.search.searchResponse"
 _MAX_RESULTS = 15  # options that a menu shows at a time
-_OURS = "token"  # where our buttons carry theirs
-_MANY = "many"  # ... and for which inputs several values may be chosen
-_TYPED = "typed"  # ... or written
-_CHOSEN = "value"  # of a menu behind three dots
-_TIME = ":time"  # the second half of a day and time
+_OURS = "token"  # the key of a button's token
+_MANY = "many"  # the tokens of inputs with several chosen values
+_TYPED = "typed"  # the tokens of inputs with several typed values
+_CHOSEN = "value"  # the chosen option of an overflow menu
+_TIME = ":time"  # after the token of a date: its time
 
 
 def is_press(json: Json) -> bool:
-    """A Submit comes as a message without text; an Execute as an invoke."""
+    """Return whether an activity is a press: an invoke, or a message with a value but no text."""
     if string(json, "type") == "invoke":
         return string(json, "name") == INVOKE
     is_empty = not string(json, "text") and not objects(json, "attachments")
@@ -39,7 +39,7 @@ def is_press(json: Json) -> bool:
 
 
 def press_event(activity: Activity) -> Event | None:
-    """None where no message or action is named."""
+    """Return the event of a press; None if it names no message or no action."""
     target = string(activity.json, "replyToId")
     value = object_of(activity.json, "value")
     action = object_of(value, "action") if activity.type == "invoke" else {}
@@ -58,7 +58,7 @@ def press_event(activity: Activity) -> Event | None:
 
 
 def _filled_in(data: Json) -> Iterator[tuple[str, JsonValue]]:
-    """By the tokens of the inputs; where several may be chosen they come with commas between."""
+    """Yield (token, value) of each input; Teams joins several values with commas."""
     many, typed = (_tokens(data, name) for name in (_MANY, _TYPED))
     for name, value in data.items():
         if name == _CHOSEN and isinstance(token := data.get(_OURS), str):
@@ -86,12 +86,15 @@ def _tokens(data: Json, name: str) -> frozenset[str]:
 
 
 def is_search(json: Json) -> bool:
-    """Somebody types in a menu whose options are not all in its card."""
+    """Return whether the activity is a search in a menu whose options exceed its card."""
     return string(json, "type") == "invoke" and string(json, "name") == SEARCH
 
 
 def matching_options(card: Card, token_of: Callable[[str], str], value: Json) -> list[Json]:
-    """The options of the menu with this token that have the words in them."""
+    """Return the options that contain the typed words, from `skip` on, at most 15.
+
+    `value` is the value of the invoke; its `dataset` is the token of the menu.
+    """
     node = find_action(card, token_of, string(value, "dataset"))
     if not isinstance(node, Choice):
         return []
@@ -102,5 +105,5 @@ def matching_options(card: Card, token_of: Callable[[str], str], value: Json) ->
 
 
 def search_response(options: list[Json]) -> Json:
-    """The answer to a search."""
+    """Return the response to a search."""
     return {"type": _RESULTS, "value": {"results": cast("JsonValue", options)}}

@@ -1,7 +1,7 @@
-"""Activities over HTTP -> the inbox: our own route and check, then a turn of botbuilder-core.
+"""Activities over HTTP -> the inbox: our route and token check, then a turn of botbuilder-core.
 
-The order: signature, inbox row, conversation reference, answer. Teams tries once more after a
-5xx or 15 s without an answer, so nothing is acknowledged that is not on disk.
+The order is: token, conversation reference, inbox row, response. Teams repeats an activity once
+after a 5xx or 15 s without a response, so the response follows the write to the inbox.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from connectors.teams.validate import TokenValidator, check_belongs
 
 MAX_BODY = 1024 * 1024
 _BODY_WITHIN = 10.0  # seconds
-# learn.microsoft.com "Universal Actions": the text is shown to the one who pressed (2026-06).
+# learn.microsoft.com "Universal Actions": Teams shows the text to the person who pressed (2026-06).
 _PRESS_ANSWER = {
     "statusCode": 200,
     "type": "application/vnd.microsoft.activity.message",
@@ -98,7 +98,7 @@ class Receiver:
         return await self._accept(activity)
 
     async def _search(self, activity: Json) -> list[Json]:
-        """Nothing happens by typing in a menu: it is answered, and not kept."""
+        """Return the options for a search in a menu; searches are not stored in the inbox."""
         tenant = tenant_of(activity) or self._identity.tenant or ""
         conversation = string(object_of(activity, "conversation"), "id")
         channel = ids.channel_ref(tenant, conversation)
@@ -115,7 +115,11 @@ class Receiver:
         )
 
     async def _authenticated(self, request: Request) -> Json:
-        """The activity of a request that comes from the Bot Framework and is meant for us."""
+        """Return the activity of a request from the Bot Framework to this bot.
+
+        Raises Unauthorized for any other request, PlatformError if the signing keys cannot be
+        fetched, _Rejected for a body that is no activity.
+        """
         claims = None
         if self._settings.validate_tokens:
             claims = await self._validator.claims(request.headers.get("authorization", ""))
@@ -131,8 +135,11 @@ class Receiver:
         return activity
 
     async def _accept(self, activity: Json) -> Response:
-        """Where it comes from is known before it is worked on: it may be the first thing heard from
-        there, and names are asked for there."""
+        """Store the reference, then the inbox row, and return the response.
+
+        The reference comes first, because processing may need it: the activity may be the first
+        of its conversation.
+        """
         raw = raw_of(activity, self._identity)
         try:
             await self._learn(activity)
@@ -140,12 +147,12 @@ class Receiver:
             response = await self._turns.run(activity)
         except BridgeError as error:
             log.warning("activity_write_failed", account=self._identity.account, reason=str(error))
-            return _problem(500, "The activity could not be kept; send it again")
+            return _problem(500, "The activity could not be stored; send it again")
         self._on_activity(activity)
         return response
 
     async def _learn(self, activity: Json) -> None:
-        """Where to answer."""
+        """Store the service address of the conversation."""
         learned = reference_of(activity, self._identity.tenant)
         if learned is not None and self._may_answer(learned):
             await self._references.learn(learned)
@@ -163,7 +170,7 @@ class Receiver:
 
 
 class _Rejected(Exception):
-    """A request that cannot be an activity; `status` says why."""
+    """A request without a valid activity; `status` is the HTTP status of the response."""
 
     def __init__(self, status: int, text: str) -> None:
         self.status = status
@@ -179,7 +186,7 @@ async def _body(request: Request) -> bytes:
                 if len(body) > MAX_BODY:
                     raise _Rejected(413, f"An activity has at most {MAX_BODY} bytes")
     except (TimeoutError, ClientDisconnect) as error:
-        raise _Rejected(408, "The activity did not come to its end") from error
+        raise _Rejected(408, "The request body is incomplete") from error
     return bytes(body)
 
 
@@ -201,7 +208,7 @@ def _problem(status: int, text: str) -> Response:
 
 
 class _Turns(BotAdapter):
-    """Runs botbuilder's turn without its network parts: posts go out through our own sender."""
+    """Runs botbuilder's turn without network access; the connector sends messages itself."""
 
     def __init__(self, account: AccountId, on_consent: Callable[[Json], bool]) -> None:
         super().__init__()
@@ -212,7 +219,7 @@ class _Turns(BotAdapter):
         try:
             activity: Activity = Activity().deserialize(json)
         except DeserializationError as error:
-            # It is in the inbox; only its turn is left out.
+            # The inbox has it; only botbuilder's turn is skipped.
             log.warning("activity_unreadable", account=self._account, reason=type(error).__name__)
             return Response(status_code=201)
         context = TurnContext(self, activity)
@@ -224,7 +231,7 @@ class _Turns(BotAdapter):
     async def send_activities(
         self, context: TurnContext, activities: list[Activity]
     ) -> list[ResourceResponse]:
-        """Only the answer to an invoke leaves a turn, and that in the HTTP answer."""
+        """Keep the answer to an invoke for the HTTP response; a turn sends nothing else."""
         for activity in activities:
             if activity.type == "invokeResponse":
                 context.turn_state[self._INVOKE_RESPONSE_KEY] = activity
@@ -238,7 +245,7 @@ class _Turns(BotAdapter):
 
 
 class _Bot(ActivityHandler):
-    """What happens in a turn: invokes are answered."""
+    """Answers invokes in a turn."""
 
     def __init__(self, on_consent: Callable[[Json], bool], json: Json) -> None:
         super().__init__()
@@ -250,8 +257,11 @@ class _Bot(ActivityHandler):
             await super().on_turn(turn_context)
 
     async def on_invoke_activity(self, turn_context: TurnContext) -> InvokeResponse:
-        """A press is in the inbox already: its author answers in a message. A file that somebody
-        takes is brought. Dialogs and sign-ins are none of ours, and Teams shows so."""
+        """Answer an invoke.
+
+        A press is in the inbox, so it is confirmed; file consent starts an upload. The bridge sends
+        no dialogs and sign-ins, so Teams shows an error for those.
+        """
         if is_press(self._json) and object_of(object_of(self._json, "value"), "action"):
             return InvokeResponse(status=200, body=_PRESS_ANSWER)
         if is_feedback(self._json) or self._on_consent(self._json):

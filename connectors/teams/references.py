@@ -1,7 +1,7 @@
-"""The addresses of conversations, as each activity gives them; stored.
+"""The service addresses of conversations, taken from activities and stored.
 
-A bot may only speak where it was heard from: the service address differs by region and can
-change, so the newest one of each conversation is kept, and the newest of each tenant.
+A bot can post only to a known service address. The address differs by region and can change, so
+the store has the newest of each conversation and of each tenant.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _INDEX = "references"
 
 
 class Reference(BaseModel):
-    """One conversation and how to reach it. Names and team are empty where nobody told them."""
+    """One conversation and its service address; unknown names and teams are empty."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -39,7 +39,7 @@ class Reference(BaseModel):
 
 
 def reference_of(activity: Json, tenant: str | None) -> Reference | None:
-    """What an activity says of its conversation; None when it does not say where it is."""
+    """Return the reference in an activity; None without conversation, tenant or service address."""
     conversation, data = object_of(activity, "conversation"), object_of(activity, "channelData")
     bare, _root = ids.split_conversation(string(conversation, "id"))
     tenant = tenant_of(activity) or tenant
@@ -47,7 +47,7 @@ def reference_of(activity: Json, tenant: str | None) -> Reference | None:
     if not bare or not tenant or not service_url:
         return None
     channel, team = object_of(data, "channel"), object_of(data, "team")
-    ours = string(channel, "id") in ("", bare)  # channelCreated names another one
+    ours = string(channel, "id") in ("", bare)  # channelCreated names another channel
     return Reference(
         conversation=bare,
         tenant=tenant,
@@ -61,7 +61,7 @@ def reference_of(activity: Json, tenant: str | None) -> Reference | None:
 
 
 class References:
-    """All references of one account; read through memory."""
+    """The references of one account, with a cache in memory."""
 
     def __init__(self, key_values: KeyValues) -> None:
         self._key_values = key_values
@@ -71,7 +71,7 @@ class References:
         self._writing = asyncio.Lock()
 
     async def learn(self, reference: Reference) -> None:
-        """Keep what is new in it; what it does not say stays as it was."""
+        """Store the new values of a reference; its empty fields keep their old values."""
         old = await self.get(reference.conversation)
         new = _merge(old, reference)
         if new != old:
@@ -82,6 +82,7 @@ class References:
             self._service_urls[new.tenant] = new.service_url
 
     async def get(self, conversation: str) -> Reference | None:
+        """Return the reference of a conversation (without thread); None if it is unknown."""
         if reference := self._cached.get(conversation):
             return reference
         reference = _read(await self._key_values.get(_key(conversation)))
@@ -90,7 +91,7 @@ class References:
         return reference
 
     async def service_url(self, channel: ChannelRef) -> str | None:
-        """The address for this conversation, or the last one of its tenant."""
+        """Return the service address of the conversation, else the last one of its tenant."""
         if reference := await self.get(channel.channel):
             return reference.service_url
         tenant = channel.workspace
@@ -101,7 +102,7 @@ class References:
         return self._service_urls.get(tenant)
 
     async def all(self) -> list[Reference]:
-        """Every conversation that was heard from, the first one first."""
+        """Return all references, the oldest first."""
         references = [await self.get(conversation) for conversation in await self._index()]
         return [reference for reference in references if reference]
 
@@ -128,7 +129,7 @@ def _read(value: str | None) -> Reference | None:
     try:
         return Reference.model_validate_json(value) if value else None
     except ValidationError:
-        return None  # of another version: the next activity writes it again
+        return None  # written by another version; the next activity replaces it
 
 
 def _key(conversation: str) -> str:

@@ -1,8 +1,7 @@
-"""A message with more than text -> activities. Pure and stable.
+"""A message with more than text -> activities. Pure and deterministic.
 
-A card of Teams' goes out as it came, with its mentions as a copy may have them; elsewhere, and
-where its buttons would be dead, what it says is written anew. The author stands in bold above: a
-bot has one name.
+A Teams card is copied with only the allowed mentions; a card of another platform, or one whose
+buttons would not work, is written anew. The author is written in bold above: a bot has one name.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from connectors.teams.consent import questions
 from connectors.teams.ids import PLATFORM, is_personal
 
 Body = dict[str, JsonValue]
-_MAX_CARD = 25_000  # UTF-16 units of JSON; Teams takes 28 KB with all around it
+_MAX_CARD = 25_000  # UTF-16 units of JSON; Teams accepts 28 KB for the whole activity
 _MAX_SUMMARY = 200  # characters
 _ADAPTIVE = "application/vnd.microsoft.card.adaptive"
 
@@ -47,8 +46,11 @@ def rich_bodies(
     *,
     apart: bool = False,
 ) -> tuple[list[Body], tuple[Loss, ...]]:
-    """In the chat of one person files that we hold follow what names them. With `apart` no body has
-    text and attachments at once, which Teams refuses in an edit."""
+    """Return the activities of a message, and the losses.
+
+    In a personal chat, file consent cards follow the message that names the files. With `apart` no
+    body has both text and attachments, which Teams refuses in an edit.
+    """
     card, losses = cards.read(message)
     if (body := _original_body(message, card, cards, counterparts)) is not None:
         whole = _with_byline(body, above, apart=apart)
@@ -69,8 +71,8 @@ def rich_bodies(
 
 
 def _with_byline(body: Body, above: Above, *, apart: bool) -> Body:
-    """The message with its author: in the card where it is one, or the first of several where no
-    text may stand beside them; else in the text."""
+    """Return the activity with its author: in the first card if the activity is a single card or
+    must not have text; otherwise in the text."""
     text, attachments = body.get("text"), body.get("attachments")
     leads = isinstance(attachments, list) and (apart or len(attachments) == 1)
     if not text and leads and (authored := _with_author(attachments, above)) is not None:
@@ -80,7 +82,7 @@ def _with_byline(body: Body, above: Above, *, apart: bool) -> Body:
 
 
 def _with_author(attachments: JsonValue, above: Above) -> list[JsonValue] | None:
-    """In the first card; None where that is no Adaptive Card."""
+    """Add the author to the first card; None if that is no Adaptive Card."""
     match attachments:
         case [
             {"contentType": kind, "content": {"body": list(elements), **card}, **attachment_fields},
@@ -95,8 +97,11 @@ def _with_author(attachments: JsonValue, above: Above) -> list[JsonValue] | None
 def _with_tokens(
     content: JsonValue, at: str, card: Card, token_of: Callable[[str], str]
 ) -> JsonValue:
-    """With our token in the data of each Action.Submit: Teams tells nothing else of what was
-    pressed. What the author receives has it not."""
+    """Return the card with a token in the data of each Action.Submit.
+
+    The data is all that Teams sends about a press. The author of the card receives it without the
+    token.
+    """
     marked = deepcopy(content)
     for action in actions_of(card):
         target = at_pointer(marked, action.at[len(at) :]) if action.at.startswith(at) else None
@@ -110,7 +115,7 @@ def _with_tokens(
 def _original_body(
     message: Message, card: Card, cards: Cards, counterparts: Counterparts
 ) -> Body | None:
-    """Teams' own cards with their mentions as the rule has them, where they may be shown."""
+    """Return the activity with copies of Teams' own cards; None if they must be written anew."""
     token_of = cards.live_tokens(message)
     attachments: list[JsonValue] = []
     for index, part in native_payloads(message, card, cards, CARDS):

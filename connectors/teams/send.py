@@ -1,6 +1,6 @@
-"""Calls to Teams: a Call -> a Receipt, over our own aiohttp client; every error translated here.
+"""A Call -> a Receipt, over our own aiohttp client; translates every error of the SDK and client.
 
-botbuilder's client has 6 requests in flight at most and fetches tokens on the event loop.
+botbuilder's client has at most 6 requests in flight and blocks the event loop for tokens.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ from connectors.teams.marks import REACTION
 from connectors.teams.references import References
 from connectors.teams.settings import TeamsSettings
 
-DEADLINE = 15.0  # seconds for a request that nobody's `send_deadline` bounds
-STREAM_METHOD = "STREAM"  # a POST to the conversation, whatever message it is about
+DEADLINE = 15.0  # seconds for a request without a `send_deadline`
+STREAM_METHOD = "STREAM"  # a POST to the conversation, also for an existing message
 _LONGEST_CONNECT = 5.0
 _LONGEST_TOKEN_WAIT = 8.0
-# Seconds: servers close an idle connection after 5 (uvicorn, Node.js) or more, and a request that
-# crosses with that is lost without a sign of whether it was taken.
+# Seconds: servers close an idle connection after 5 (uvicorn, Node.js) or more. A request that is
+# sent at that moment is lost, and the client cannot know whether the server accepted it.
 _IDLE = 4.0
 _MAX_ANSWER = 4 * 1024 * 1024
-_BACKOFF = 2.0  # seconds, when a 429 does not say how long
-_LONGEST_WAIT = 3600.0  # seconds of what the service asks for
-_LONGEST_TOKEN = 86_400.0  # seconds that a token is taken to last
-_FRESH_FOR = 300.0  # a token is renewed this long before its end
+_BACKOFF = 2.0  # seconds after a 429 without Retry-After
+_LONGEST_WAIT = 3600.0  # seconds; the upper bound of Retry-After
+_LONGEST_TOKEN = 86_400.0  # seconds; the upper bound of a token's life
+_FRESH_FOR = 300.0  # seconds before its end at which a token is renewed
 
 # msteams-docs, "Status codes from bot conversational APIs", 2026.
 _TODO = {
@@ -72,14 +72,16 @@ _TODO = {
 
 
 def token_within(deadline: float) -> float:
-    """Seconds to wait for the bot's token where the whole request may take `deadline`. With twice
-    `connect_within` (before a token is fetched anew, and after) it is less than `deadline`: a
-    request that never left fails before its lane gives it up as one that may have been taken."""
+    """Return the seconds to wait for the bot's token in a request of `deadline` seconds.
+
+    Together with twice `connect_within` (before and after a token renewal) it is less than
+    `deadline`: an unsent request fails before its lane must treat it as possibly accepted.
+    """
     return min(_LONGEST_TOKEN_WAIT, deadline / 4)
 
 
 def connect_within(deadline: float) -> float:
-    """Seconds to wait for a connection, its name's look-up included."""
+    """Return the seconds to wait for a connection, name lookup included."""
     return min(_LONGEST_CONNECT, deadline / 4)
 
 
@@ -90,10 +92,10 @@ def connect_within(deadline: float) -> float:
 def translated(
     what: str = "Teams", *, repeatable: bool = False, sent: Callable[[], bool] = lambda: True
 ) -> Generator[None]:
-    """Errors of the SDK and the HTTP client -> our own.
+    """Translate errors of the SDK and the HTTP client into PlatformError.
 
-    `repeatable`: doing it twice does no harm, so an unknown outcome is only Unavailable.
-    `sent`: whether the request may have left; until then Teams certainly did not take it.
+    `repeatable`: a repetition does no harm, so an unknown outcome is only Unavailable.
+    `sent`: returns whether the request may have been sent; before, Teams cannot have accepted it.
     """
     try:
         yield
@@ -107,7 +109,7 @@ def translated(
     except _NOT_CONNECTED as error:
         raise Unavailable(f"{what}: cannot connect: {error}") from error
     except _CREDENTIALS as error:
-        raise AuthFailed(f"{what}: the credentials were not taken: {error}") from error
+        raise AuthFailed(f"{what}: the credentials were refused: {error}") from error
     except _OURS_TO_MEND as error:
         raise Refused(f"{what}: this cannot be sent: {type(error).__name__}: {error}") from error
     except _TRANSPORT as error:
@@ -115,12 +117,12 @@ def translated(
         if repeatable or not sent() or _never_left(error):
             raise Unavailable(text) from error
         late = isinstance(error, TimeoutError)
-        raise Unsettled(f"{text}; it may have been taken all the same", late=late) from error
+        raise Unsettled(f"{text}; Teams may have accepted it", late=late) from error
 
 
 def _never_left(error: BaseException) -> bool:
-    """Whether the connection was closed before aiohttp wrote the request to it: a request whose
-    body is not whole is never taken."""
+    """Return whether the connection closed before aiohttp wrote the request: a server does not
+    accept an incomplete body."""
     cause = error.__cause__ or error
     reset = isinstance(cause, aiohttp.ClientConnectionResetError)
     return reset and "closing transport" in str(cause)
@@ -161,7 +163,7 @@ def error_of(
     *,
     repeatable: bool = False,
 ) -> PlatformError:
-    """An answer that is no success -> the error to raise."""
+    """Return the error of an unsuccessful response."""
     code, reason = _code_and_text(body)
     text = f"{what}: {status} {code or 'error'}: {reason or 'no reason given'}"
     todo = _TODO.get(code)
@@ -175,7 +177,7 @@ def error_of(
             return NotFound(text, code=code)
         case 429:
             return RateLimited(text, retry_after=_retry_after(headers or {}), code=code)
-        case 412 | 503:  # documented as "try again": it was not taken
+        case 412 | 503:  # documented as "try again": the service accepted nothing
             return Unavailable(text, code=code)
         case 501:
             return Refused(f"{text}; Teams does not know this request", code=code)
@@ -199,7 +201,7 @@ def _code_and_text(body: Json) -> tuple[str, str]:
     error = object_of(body, "error")
     if error:
         return string(error, "code"), string(error, "message")
-    # The identity provider's shape; what follows the first sentences is for its support.
+    # The form of the identity provider; the part after the first sentences is for its support.
     description = string(body, "error_description").split(" Trace ID", 1)[0]
     return string(body, "error"), description or string(body, "message")
 
@@ -210,8 +212,10 @@ def _retry_after(headers: Mapping[str, str]) -> float:
 
 
 def _seconds(value: object, longest: float) -> float | None:
-    """A finite number of seconds, at most so many; None for anything else. `nan` and `inf` are
-    numbers to Python, and a wait for them would never end."""
+    """Return finite seconds, at most `longest`; None for any other value.
+
+    Python parses `nan` and `inf` as numbers, and a wait for them would never end.
+    """
     try:
         seconds = float(value) if isinstance(value, (int, float, str)) else math.nan
     except (ValueError, OverflowError):
@@ -224,7 +228,7 @@ def _seconds(value: object, longest: float) -> float | None:
 
 @dataclass(frozen=True)
 class Answer:
-    """An HTTP answer, read to its end."""
+    """A complete HTTP response."""
 
     status: int
     headers: Mapping[str, str]
@@ -235,7 +239,7 @@ class Answer:
         return 200 <= self.status < 300
 
     def json(self) -> Json:
-        """The body as an object; empty where it is none."""
+        """Return the body as an object; {} if it is no JSON object."""
         try:
             return object_of({"body": orjson.loads(self.body)}, "body")
         except orjson.JSONDecodeError:
@@ -243,7 +247,7 @@ class Answer:
 
 
 class HttpClient:
-    """One aiohttp session, opened at its first use; no redirects, no endless answers."""
+    """One aiohttp session, opened at its first use; without redirects, with bounded responses."""
 
     def __init__(self, deadline: float = DEADLINE) -> None:
         self._deadline = deadline
@@ -260,7 +264,10 @@ class HttpClient:
         repeatable: bool = True,
         deadline: float | None = None,
     ) -> Answer:
-        """Raises Unavailable, or Unsettled when it left and must not be repeated."""
+        """Return the response of any status.
+
+        Raises Unavailable, or Unsettled if the request was sent and must not be repeated.
+        """
         if self._closed:
             raise Unavailable(f"{method} {_host(url)}: this account has been closed")
         progress = SimpleNamespace(sent=False)
@@ -279,7 +286,7 @@ class HttpClient:
                 return Answer(response.status, response.headers, await _read(response))
 
     async def fetch(self, url: str) -> bytes:
-        """The body of a public document."""
+        """Return the body of a public document. Raises PlatformError."""
         answer = await self.request("GET", url)
         if not answer.good:
             raise error_of(f"GET {url}", answer.status, answer.json(), repeatable=True)
@@ -308,10 +315,11 @@ class HttpClient:
 
 
 async def _notice_closed_connections() -> None:
-    """Let the event loop read what its sockets have: a kept connection that the server has closed
-    is then not used again (aiohttp asks its transport, which knows only what the loop has read).
+    """Let the event loop read its sockets, so that it notices connections closed by the server.
+
+    aiohttp does not reuse a closed connection, but its transport knows only what the loop has read.
     """
-    for _ in range(3):  # our turn, the read, the loss of the connection
+    for _ in range(3):  # this task, the read, the notice of the lost connection
         await asyncio.sleep(0)
 
 
@@ -336,9 +344,9 @@ def _host(url: str) -> str:
 
 
 class BotToken:
-    """The bot's access token by client credentials, kept until shortly before its end.
+    """The bot's access token by client credentials, cached until shortly before its end.
 
-    Our own POST: msal blocks the loop and takes no identity provider on loopback.
+    It sends its own POST: msal blocks the event loop and accepts no identity provider on loopback.
     """
 
     def __init__(
@@ -349,7 +357,7 @@ class BotToken:
         clock: Clock,
         deadline: float = DEADLINE,
     ) -> None:
-        """`deadline`: seconds that a request which needs the token may take as a whole."""
+        """`deadline`: seconds of a whole request that needs the token."""
         self._within = token_within(deadline)
         self._settings = settings
         self._tokens = tokens
@@ -360,8 +368,11 @@ class BotToken:
         self._fetching = asyncio.Lock()
 
     async def get(self) -> str:
-        """Raises AuthFailed when the app id or password is refused, Unavailable when nobody is
-        there: in either case nothing has been sent."""
+        """Return a valid token.
+
+        Raises AuthFailed if the app id or secret is refused, Unavailable if the identity provider
+        cannot be reached; in both cases no message was sent.
+        """
         try:
             async with asyncio.timeout(self._within), self._fetching:
                 if not self._token or self._clock.monotonic() >= self._until:
@@ -373,7 +384,7 @@ class BotToken:
 
     @property
     def lasts(self) -> float:
-        """Seconds until the next `get` fetches a new one; 0 where there is none."""
+        """Seconds until the next `get` fetches a new token; 0 without a token."""
         return max(self._until - self._clock.monotonic(), 0.0) if self._token else 0.0
 
     def drop(self, token: str) -> None:
@@ -415,7 +426,7 @@ class BotToken:
 
 
 class Sender:
-    """Requests to Teams in the bot's name, each at the service address of its conversation."""
+    """Requests of the bot to Teams, each to the service address of its conversation."""
 
     def __init__(
         self,
@@ -425,7 +436,7 @@ class Sender:
         http: HttpClient,
         deadline: float = DEADLINE,
     ) -> None:
-        """`deadline`: seconds that a request may take."""
+        """`deadline`: seconds of one request."""
         self.credential = Credential()
         self._settings = settings
         self._references = references
@@ -434,7 +445,7 @@ class Sender:
         self._deadline = deadline
 
     async def send(self, call: Call) -> Receipt:
-        """Make one call. Raises PlatformError."""
+        """Send one call and return its receipt. Raises PlatformError."""
         conversation = ids.conversation_of(call.channel, call.thread)
         path = f"/v3/conversations/{_quote_segment(conversation)}/activities"
         if call.method == STREAM_METHOD:
@@ -458,8 +469,10 @@ class Sender:
         return Receipt(slot=call.slot, native_id=native_id, thread=call.thread)
 
     async def _stream(self, call: Call, path: str) -> Receipt:
-        """A step of a stream: what was lost may be sent again, the order decides. The first one
-        makes the message."""
+        """Send a step of a stream.
+
+        The first step creates the message; the others are repeatable by their sequence numbers.
+        """
         first = call.native_id is None
         answer = await self._request("POST", call.channel, path, call.body, not first)
         native_id = call.native_id or string(answer.json(), "id")
@@ -468,7 +481,7 @@ class Sender:
         return Receipt(slot=call.slot, native_id=native_id, thread=call.thread)
 
     async def _react(self, call: Call, path: str) -> Receipt:
-        """Where the service does not know it, or not for this bot, it is said in words."""
+        """Add or remove a reaction. Raises FormRefused if the service refuses it."""
         done = Receipt(slot=call.slot, native_id=call.native_id or "", thread=call.thread)
         path += f"/reactions/{_quote_segment(str(call.body[REACTION]))}"
         try:
@@ -482,18 +495,24 @@ class Sender:
         return done
 
     async def replace(self, channel: ChannelRef, message: str, body: Mapping[str, Any]) -> None:
-        """Put something else in the place of one of our own messages."""
+        """Replace the content of one of the bot's messages. Raises PlatformError."""
         conversation = _quote_segment(channel.channel)
         path = f"/v3/conversations/{conversation}/activities/{_quote_segment(message)}"
         await self._request("PUT", channel, path, {**body, "id": message}, repeatable=True)
 
     async def get(self, channel: ChannelRef, path: str) -> Json:
-        """Read something; `channel` says where its service address is known from."""
+        """Return the JSON object at `path`; `channel` determines the service address.
+
+        Raises PlatformError.
+        """
         answer = await self._request("GET", channel, path, None, repeatable=True)
         return answer.json()
 
     async def open_chat(self, near: ChannelRef, bot: str, member: str) -> str:
-        """The id of the chat with one person of `near`'s tenant, opened if there is none."""
+        """Return the id of the chat with a person of `near`'s tenant; Teams opens a missing one.
+
+        Raises PlatformError.
+        """
         tenant = near.workspace
         body = {
             "bot": {"id": bot}, "members": [{"id": member}], "isGroup": False, "tenantId": tenant,
@@ -519,7 +538,7 @@ class Sender:
     async def _authorized(
         self, method: str, url: str, data: bytes | None, repeatable: bool
     ) -> Answer:
-        """A token that is refused is fetched anew, once: a 401 has changed nothing."""
+        """Send a request; after a 401, send it once more with a new token."""
         began = asyncio.get_running_loop().time()
         refused = False
         while True:
@@ -539,7 +558,7 @@ class Sender:
         url = await self._references.service_url(channel) or self._settings.default_service_url
         if url is None:
             raise Refused(
-                f"Nothing was ever heard from {channel}, so its service address is unknown; "
+                f"No activity ever came from {channel}, so its service address is unknown; "
                 "install the app there or mention the bot once, or set default_service_url",
                 code="NoReference",
             )
@@ -553,7 +572,7 @@ class Sender:
 
 
 def _deleted_receipt(call: Call) -> Receipt:
-    """A copy that was taken away before (a repeated deletion, or a person's) is gone as well."""
+    """Return the receipt of a deletion, also if the copy was already deleted."""
     return Receipt(slot=call.slot, native_id=call.native_id or "", thread=call.thread, deleted=True)
 
 

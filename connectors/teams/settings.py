@@ -1,4 +1,4 @@
-"""One Teams bot as it stands in the configuration."""
+"""The settings of one Teams account."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _ODD = re.compile(r"[\s\\\x00-\x1f]")
 _HTTPS = 443
 GUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-# `*.trafficmanager.net` would let in anybody: names there are free for every Azure customer.
+# Not `*.trafficmanager.net`: every Azure customer can register names there.
 SERVICE_HOSTS = (
     "smba.trafficmanager.net",
     "*.botframework.com",
     "*.teams.microsoft.com",
     "*.teams.microsoft.us",
 )
-# Where people's own files lie; an upload goes nowhere else, whatever an activity says.
+# Hosts of people's drives; uploads go to no other host, whatever address an activity has.
 DRIVE_HOSTS = ("*.sharepoint.com", "*.sharepoint.us", "*.sharepoint-mil.us")
 
 
@@ -93,11 +93,11 @@ class TeamsSettings(BaseModel):
 
     @property
     def authority(self) -> str:
-        """The tenant that gives the bot its tokens."""
+        """The tenant that issues the bot's tokens."""
         return self.tenant_id or "botframework.com"
 
     def check_safe(self, account: str) -> None:
-        """Raises ConfigError when unsigned activities could come from another machine."""
+        """Raise ConfigError if `validate_tokens` is off and another machine can call the bot."""
         outside = [host for host in self.service_hosts if host not in LOOPBACK]
         if not self.validate_tokens and outside:
             raise ConfigError(
@@ -107,17 +107,17 @@ class TeamsSettings(BaseModel):
             )
 
     def may_be_called(self, service_url: str) -> bool:
-        """Whether this address may be given our token: a known host, by https or on loopback."""
+        """Return whether the bot's token may go to this address: known host, https or loopback."""
         parts = _allowed_address(service_url, self.service_hosts)
         return parts is not None and not parts.query
 
     def may_take_files(self, upload_url: str) -> bool:
-        """Whether a person's file may be brought to this address."""
+        """Return whether a file may be uploaded to this address."""
         return _allowed_address(upload_url, self.drive_hosts) is not None
 
 
 def _allowed_address(url: str, hosts: Sequence[str]) -> SplitResult | None:
-    """None unless it leads to one of the hosts, by https or on loopback."""
+    """Return the parts of an address on one of the hosts, https or loopback; else None."""
     try:
         parts = urlsplit(url)
         host, port = (parts.hostname or "").lower(), parts.port
@@ -125,11 +125,11 @@ def _allowed_address(url: str, hosts: Sequence[str]) -> SplitResult | None:
         return None
     if parts.username is not None or parts.fragment:
         return None
-    # What programs read in different ways (`\`, `%2f`, white space) is read in none.
+    # Programs interpret `\`, `%2f` and white space in different ways, so they are refused.
     if not _HOST.fullmatch(host) or _ODD.search(url):
         return None
     secure = parts.scheme == "https" or (parts.scheme == "http" and host in LOOPBACK)
-    # Another port of a known host may be another program's: on a shared host, anybody's.
+    # Another port of a known host may belong to another program, on a shared host to anybody.
     at = host if port in (None, _HTTPS) or host in LOOPBACK else f"{host}:{port}"
     allowed = any(fnmatchcase(at, pattern.lower()) for pattern in hosts)
     return parts if secure and allowed else None

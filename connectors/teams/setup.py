@@ -1,4 +1,4 @@
-"""The steps to install us in Teams, with the app package as a zip file."""
+"""The installation steps for Teams, with the app package as a zip file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from connectors.teams.settings import GUID
 
 _SCHEMA = "https://developer.microsoft.com/json-schemas/teams/v1.16/MicrosoftTeams.schema.json"
 _ACCENT = (0x5B, 0x5F, 0xC7)
-# Bytes of a zip file hold its time: a fixed one makes the same package every time.
+# A zip file contains times: a fixed time makes packages reproducible.
 _ZIP_TIME = (2026, 1, 1, 0, 0, 0)
 _PLACEHOLDER_ID = "00000000-0000-0000-0000-000000000000"
 
@@ -29,7 +29,11 @@ OPTIONS = (
 
 
 def setup_steps(settings: Mapping[str, str]) -> Sequence[SetupStep]:
-    """`settings` may hold name, account, client_id (the bot's app id), tenant_id, public_url."""
+    """Return the installation steps.
+
+    `settings` may have name, account, client_id (the bot's app id), tenant_id, public_url. Raises
+    ConfigError for other keys and for ids that are no GUID.
+    """
     _check(settings)
     name, account = settings.get("name", "UACS Bridge"), settings.get("account", "teams")
     public_url = settings.get("public_url", "https://bridge.example.com").rstrip("/")
@@ -95,7 +99,7 @@ def _yaml(account: str, app_id: str, tenant_id: str) -> str:
 
 
 def app_package(name: str, app_id: str, public_url: str) -> bytes:
-    """A zip of manifest and two icons, the same bytes for the same input."""
+    """Return a zip file with the manifest and two icons; the same input gives the same bytes."""
     files = {
         "manifest.json": orjson.dumps(
             _manifest(name, app_id, public_url), option=orjson.OPT_INDENT_2
@@ -110,7 +114,7 @@ def app_package(name: str, app_id: str, public_url: str) -> bytes:
     return buffer.getvalue()
 
 
-# What people are offered when they mention the bot (at most ten).
+# Commands that Teams offers when people mention the bot (at most ten).
 _COMMANDS = [
     {"title": "help", "description": "What you may ask for"},
     {"title": "status", "description": "What this channel is bridged to"},
@@ -125,7 +129,7 @@ def _manifest(name: str, app_id: str, public_url: str) -> dict[str, object]:
         "$schema": _SCHEMA,
         "manifestVersion": "1.16",
         "version": "1.0.0",
-        # The app's own id, not the bot's: the same one whenever the package is made again.
+        # The id of the app, not of the bot; it is the same in every package.
         "id": str(uuid5(_namespace(app_id), "uacs-bridge")),
         "packageName": "org.uacs.bridge",
         "developer": {
@@ -152,7 +156,7 @@ def _manifest(name: str, app_id: str, public_url: str) -> dict[str, object]:
         ],
         "permissions": ["identity", "messageTeamMembers"],
         "validDomains": [],
-        # Without these consents channels and chats hand over mentions of the bot only.
+        # Without these consents a bot receives only messages that mention it.
         "webApplicationInfo": {"id": app_id, "resource": "https://RscBasedStoreApp"},
         "authorization": {
             "permissions": {
@@ -186,7 +190,7 @@ def _outline_pixel(x: float, y: float) -> Rgba:
 
 
 def _is_bridge(x: float, y: float) -> bool:
-    """`x` and `y` from 0 to 1."""
+    """Return whether a point is part of the picture; `x` and `y` are from 0 to 1."""
     deck = 0.40 <= y <= 0.50 and 0.12 <= x <= 0.88
     pier = 0.50 <= y <= 0.75 and (0.20 <= x <= 0.30 or 0.70 <= x <= 0.80)
     radius = ((x - 0.5) ** 2 + (y - 0.70) ** 2) ** 0.5
@@ -195,7 +199,7 @@ def _is_bridge(x: float, y: float) -> bool:
 
 
 def _png(size: int, pixel: Callable[[float, float], Rgba]) -> bytes:
-    """A square RGBA picture (PNG, section 5)."""
+    """Return a square RGBA picture as PNG (PNG specification, section 5)."""
     rows = b"".join(
         b"\0"
         + bytes(value for x in range(size) for value in pixel((x + 0.5) / size, (y + 0.5) / size))

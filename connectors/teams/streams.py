@@ -1,8 +1,8 @@
-"""Answers as Teams' own streams, in chats of one person with the bot.
+"""Growing answers as Teams' streams, in personal chats.
 
-Each step carries the whole text so far; the last one is the message itself. Before there is text,
-steps say what the agent does. Facts: msteams-docs, "Stream bot messages" (2026-08): one request a
-second, 2 minutes, one stream in a chat; what it does is said before the first text alone.
+Each step carries the whole text so far; the last step is the final message. Informative steps
+before the first text name what the agent does. Limits: msteams-docs, "Stream bot messages"
+(2026-08): one request a second, 2 minutes, one stream in a chat, no informative step after text.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass
 class _Open:
-    """The stream that is open in a chat."""
+    """The open stream of a chat; `begun` is the clock's monotonic time."""
 
     id: str
     begun: float
@@ -95,8 +95,11 @@ class Streaming:
         )
 
     async def send(self, send: Send, call: Call) -> Receipt:
-        """One call. A stream that refuses its end is edited as any message is, and an edit that
-        finds a stream left open (a crash) ends it."""
+        """Send one call and return its receipt. Raises PlatformError.
+
+        If Teams refuses the final step, the message is edited instead; if it refuses an edit
+        because a stream is still open (after a crash), the final step ends the stream.
+        """
         try:
             receipt = await send(call)
         except Refused as error:
@@ -116,7 +119,7 @@ class Streaming:
         try:
             return await send(other)
         except StreamStopped:
-            # Nobody may change what a person stopped (msteams-docs).
+            # Bots cannot change a stream that a person stopped (msteams-docs).
             log.info("stream_removal_failed", channel=call.channel.key)
             return Receipt(slot=call.slot, native_id=call.native_id or "", thread=call.thread)
 
@@ -147,7 +150,7 @@ class Streaming:
 
 
 def _text(delivery: Delivery, slot: int) -> str:
-    """The author, and the part as far as nothing of what follows changes it."""
+    """Return the author and the stable beginning of a part, which later text does not change."""
     operation = delivery.operation
     if not isinstance(operation, PostMessage | EditMessage):
         return ""
@@ -165,7 +168,7 @@ def _step(text: str, info: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 def _final(call: Call, stream: str) -> Call:
-    """The edit as the last step of the stream."""
+    """Return an edit as the final step of a stream."""
     info: dict[str, JsonValue] = {"type": "streaminfo", "streamType": "final", "streamId": stream}
     entities = call.body.get("entities")
     others = entities if isinstance(entities, list) else []
@@ -174,7 +177,7 @@ def _final(call: Call, stream: str) -> Call:
 
 
 def _edit(call: Call) -> Call:
-    """The last step as the edit that it was made of."""
+    """Return a final step as the edit from which it was made."""
     entities = call.body.get("entities")
     others = (
         [entity for entity in entities if not _is_stream_info(entity)]
@@ -187,7 +190,7 @@ def _edit(call: Call) -> Call:
 
 
 def _doing(steps: Sequence[PlanStep]) -> str:
-    """One line that says what is being done now; empty where nothing is known of it."""
+    """Return a line with the current step of the agent; empty without steps."""
     now = [step for step in steps if step.status == "in_progress"] or steps
     return f"🔧 {' '.join(now[-1].title.split())}"[:STREAM_INFORMATIVE] if now else ""
 

@@ -1,6 +1,6 @@
-"""Teams' ways to write formatted text <-> the text tree: HTML and its own Markdown. Pure.
+"""HTML and Markdown of Teams <-> the text tree. Pure.
 
-A bot hears formatted text as HTML and writes a mixture of Markdown and HTML (msteams-docs,
+A bot receives formatted text as HTML and sends a mixture of Markdown and HTML (msteams-docs,
 "Format your bot messages", 2026-09).
 """
 
@@ -27,5 +27,5 @@ __all__ = [
 
 
 def teams_to_text(markdown: str, mentioned: Mentioned | None = None) -> Document:
-    """Read the mixture that bots write: Markdown first, then the HTML that it becomes."""
+    """Return the text of what bots write: Markdown is converted to HTML, then read."""
     return html_to_text(pyromark.html(markdown), mentioned).document

@@ -1,6 +1,6 @@
-"""The token of an activity -> its claims, or Unauthorized. Keys are fetched without blocking.
+"""The token of a request -> its claims, or Unauthorized; fetches signing keys without blocking.
 
-botbuilder's own check blocks the event loop while it fetches keys and fails after a rotation.
+botbuilder's check blocks the event loop while it fetches keys, and fails after a key rotation.
 Rules: Microsoft's "Authenticate requests from the Bot Connector service to your bot" (2026).
 """
 
@@ -24,14 +24,14 @@ from connectors.teams.settings import TeamsSettings
 ALGORITHMS = ("RS256", "RS384", "RS512")
 LEEWAY = 300.0
 CHANNEL = "msteams"
-_FETCH_AGAIN_AFTER = 10.0  # seconds between two fetches because of unknown keys
-_TRY_AGAIN_AFTER = 0.5  # ... and after one that failed: less than Teams waits until it comes again
-_FETCH_ANYWAY_AFTER = 24 * 3600.0  # a key that was withdrawn is forgotten after this
+_FETCH_AGAIN_AFTER = 10.0  # seconds between two fetches for unknown keys
+_TRY_AGAIN_AFTER = 0.5  # seconds after a failed fetch; less than the retry delay of Teams
+_FETCH_ANYWAY_AFTER = 24 * 3600.0  # seconds; a withdrawn key is valid no longer than this
 _TOKENS_REMEMBERED = 256
 _LAST = 2**53  # seconds; beyond, a JSON number is not exact
-_LONGEST_KEY_ID = 100  # it is shown in the log, and anybody may send one
+_LONGEST_KEY_ID = 100  # characters; the log has it, and anybody can send one
 
-# What PyJWT lets through of a token that is odd enough: deep nesting, claims of other types.
+# Errors that PyJWT does not catch for odd tokens: deep nesting, claims of other types.
 _UNREADABLE = (RecursionError, ValueError, TypeError, AttributeError, OverflowError)
 
 Fetch = Callable[[str], Awaitable[bytes]]
@@ -39,7 +39,7 @@ Fetch = Callable[[str], Awaitable[bytes]]
 
 @dataclass(frozen=True)
 class SigningKey:
-    """A public key and the channels that it may sign for."""
+    """A public key and the channels for which it is endorsed."""
 
     key: Any
     endorsements: frozenset[str]
@@ -47,7 +47,7 @@ class SigningKey:
 
 @dataclass(frozen=True)
 class Claims:
-    """What a good token says."""
+    """The claims of a valid token."""
 
     service_url: str
     endorsements: frozenset[str]
@@ -55,7 +55,7 @@ class Claims:
 
 @dataclass(frozen=True)
 class _Verified:
-    """A token whose signature, issuer and audience were found right, with this very key."""
+    """A token with valid signature, issuer and audience, and the key that verified it."""
 
     kid: str
     key: SigningKey
@@ -63,7 +63,7 @@ class _Verified:
 
 
 class SigningKeys:
-    """The Bot Framework's published keys; an unknown one makes us ask again, not too often."""
+    """The Bot Framework's published keys; an unknown key id triggers a fetch, at a limited rate."""
 
     def __init__(self, openid_url: str, fetch: Fetch, clock: Clock) -> None:
         self._openid_url = openid_url
@@ -75,8 +75,8 @@ class SigningKeys:
         self._fetching = asyncio.Lock()
 
     async def key(self, kid: str) -> SigningKey:
-        """Raises Unauthorized for a key nobody published, PlatformError when nobody can tell."""
-        if self._needs_fetch(kid):  # nobody waits for a fetch that is not about their own key
+        """Return the key. Raises Unauthorized if it is unknown, PlatformError without keys."""
+        if self._needs_fetch(kid):  # other requests do not wait for this fetch
             async with self._fetching:
                 await self._refresh_for(kid)
         if (key := self._keys.get(kid)) is None:
@@ -92,13 +92,13 @@ class SigningKeys:
             return
         try:
             if self._since(self._failed) < _TRY_AGAIN_AFTER:
-                raise Unavailable(f"{self._openid_url} gave no keys a moment ago")
+                raise Unavailable(f"{self._openid_url} returned no keys a moment ago")
             await self._refresh()
         except PlatformError:
             if self._since(self._failed) >= _TRY_AGAIN_AFTER:
                 self._failed = self._clock.monotonic()
             if kid not in self._keys:
-                raise  # a known key stays good while nobody answers
+                raise  # a known key stays valid while fetches fail
 
     async def _refresh(self) -> None:
         metadata = _json(await self._fetch(self._openid_url), self._openid_url)
@@ -119,7 +119,7 @@ class SigningKeys:
 
 
 class TokenValidator:
-    """Says whether a request comes from the Bot Framework and is meant for our bot."""
+    """Checks that a request comes from the Bot Framework and is meant for this bot."""
 
     def __init__(self, settings: TeamsSettings, keys: SigningKeys, clock: Clock) -> None:
         self._settings = settings
@@ -128,7 +128,11 @@ class TokenValidator:
         self._verified: OrderedDict[str, _Verified] = OrderedDict()
 
     async def claims(self, authorization: str) -> Claims:
-        """`Bearer <token>` -> its claims, when signature, issuer, audience and time are right."""
+        """Return the claims of `Bearer <token>`.
+
+        Raises Unauthorized if signature, issuer, audience or time is invalid, PlatformError if the
+        signing keys cannot be fetched.
+        """
         scheme, _, token = authorization.partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             raise Unauthorized("The request has no bearer token")
@@ -137,7 +141,7 @@ class TokenValidator:
         return Claims(string(verified.claims, "serviceurl"), verified.key.endorsements)
 
     async def _check_signature(self, token: str) -> _Verified:
-        """Teams shows the same token for many activities: its signature is checked once a key."""
+        """Verify a signature once for each token and key: Teams reuses tokens."""
         verified = self._verified.get(token)
         kid = verified.kid if verified else _key_id(token)
         key = await self._keys.key(kid)
@@ -156,7 +160,7 @@ class TokenValidator:
                 algorithms=list(ALGORITHMS),
                 audience=self._settings.app_id,
                 issuer=self._settings.issuer,
-                # The times are checked below, with our own clock.
+                # `_check_time` checks the times, with our clock.
                 options={
                     "require": ["exp", "iss", "aud"],
                     "verify_exp": False,
@@ -182,8 +186,11 @@ class TokenValidator:
 
 
 def _moment(claims: Json, name: str) -> float | None:
-    """A claim in seconds since 1970 (RFC 7519: a JSON number); None where it is absent. Python's
-    JSON reader takes NaN and Infinity, too, and whole numbers of any length."""
+    """Return a claim in seconds since 1970 (RFC 7519: a JSON number); None if it is absent.
+
+    Raises Unauthorized for other values: Python's JSON reader accepts NaN, Infinity and integers of
+    any length.
+    """
     value = claims.get(name)
     if value is None and name not in claims:
         return None
@@ -194,7 +201,7 @@ def _moment(claims: Json, name: str) -> float | None:
 
 
 def check_belongs(claims: Claims, activity: Json) -> None:
-    """A good token must be for this very activity: its channel and its service address."""
+    """Raise Unauthorized unless the token fits the activity: channel and service address."""
     channel = string(activity, "channelId")
     if channel != CHANNEL:
         raise Unauthorized(f"The activity comes from channel {channel!r}, not {CHANNEL!r}")
@@ -228,7 +235,7 @@ def _read_keys(jwks: Json) -> dict[str, SigningKey]:
             public = {name: string(jwk, name) for name in ("kty", "n", "e")}
             keys[string(jwk, "kid")] = SigningKey(RSAAlgorithm.from_jwk(public), endorsements)
         except (jwt.InvalidKeyError, ValueError):
-            continue  # a key of another kind signs nothing for us
+            continue  # not an RSA key
     return keys
 
 

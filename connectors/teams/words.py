@@ -1,4 +1,4 @@
-"""A call that Teams refused in its form -> the same call in words. Pure."""
+"""A call whose form Teams refused -> the same call as plain text. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FORM = ("attachments", "attachmentLayout", "suggestedActions", "summary")
 
 
 def in_words(call: Call) -> Call | None:
-    """What it says as one text, cut where Teams takes no more."""
+    """Return the call with the words of its card as text, cut at the limit; None without a card."""
     if not call.body.get("attachments"):
         return None
     fields = {name: value for name, value in call.body.items() if name not in _FORM}
@@ -27,7 +27,7 @@ def in_words(call: Call) -> Call | None:
 
 
 def without_files(call: Call) -> Call | None:
-    """None: no call to Teams brings files; they are offered, or linked."""
+    """Return None: calls to Teams carry no files; files are offered or linked."""
     return None
 
 

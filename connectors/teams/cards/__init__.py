@@ -1,4 +1,4 @@
-"""Rich content of Teams: Adaptive Cards, the Bot Framework's cards, files, messages <-> cards."""
+"""Codec of Teams: Adaptive Cards, Bot Framework cards, files and messages <-> cards."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""An activity, attachment or card of Teams as it may stand in another channel. Pure and total.
+"""Copies of an activity, attachment or card of Teams for another channel, for any input. Pure.
 
-A mention is `<at>Name</at>` in a text and an entity with the same words, of the activity or of the
-card (msteams-docs, "Format cards" and "Channel and group chat conversations", 2026-09). The tags
-become what the rule makes of their entities, which go: the sender adds those that are allowed.
+A mention is `<at>Name</at>` in a text and an entity with the same text, in the activity or the card
+(msteams-docs, "Format cards" and "Channel and group chat conversations", 2026-09). The rule
+replaces the tags, and the entities are removed: the sender adds the allowed ones.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TAG = re.compile(
 _LOOSE = re.compile(r"</?at\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\bid\s*=\s*[\"']?(\w+)")
 _DEEPEST = 200
-# What a client sends back or opens, and shows to nobody.
+# Keys whose values clients send back or open, but do not show.
 _UNSHOWN = frozenset(("data", "id", "url", "contentUrl", "thumbnailUrl", "iconUrl", "type"))
 _SENT_BACK = ("Action.", "imBack", "messageBack", "invoke", "postBack", "openUrl", "signin")
 
@@ -40,8 +40,10 @@ def as_copy(native: JsonValue, rule: Rule, workspace: str = "") -> JsonValue:
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """Who is meant by the tags here, and whether it is an Adaptive Card, whose Markdown knows other
-    escapes than that of messages."""
+    """The mentions in effect, and whether it is an Adaptive Card.
+
+    The Markdown of cards has other escapes than that of messages.
+    """
 
     mentions: Mentions
     card: bool = False
@@ -116,7 +118,7 @@ class _Copying:
 
 
 def _entities(value: Json) -> list[Json]:
-    """Those of an activity, or of a card."""
+    """Return the entities of an activity or a card."""
     extension = value.get("msteams")
     return objects(value, "entities") or (
         objects(extension, "entities") if isinstance(extension, dict) else []

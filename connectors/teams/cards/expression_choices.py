@@ -1,4 +1,4 @@
-"""Functions of adaptive expressions that choose what to evaluate: conditions and loops. Pure."""
+"""Functions of adaptive expressions that evaluate their arguments: conditions and loops. Pure."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _coalesce(scope: Scope, arguments: tuple[Expression, ...]) -> JsonValue:
 
 
 def _value_or_none(expression: Expression, scope: Scope) -> JsonValue:
-    """What has no value is not there; unknown functions are nobody's business to guess."""
+    """Return the value; None if it has none or calls an unknown function."""
     try:
         return evaluate(expression, scope)
     except Unresolved:
@@ -68,7 +68,7 @@ def _require(arguments: tuple[Expression, ...], count: int) -> tuple[Expression,
 
 
 def _each(scope: Scope, arguments: tuple[Expression, ...]) -> Iterator[tuple[JsonValue, JsonValue]]:
-    """Every item with the lambda's value: `(items, x, body)`, `(items, x => body)`."""
+    """Yield each item with the lambda's value: `(items, x, body)` or `(items, x => body)`."""
     members = items_of(evaluate(_require(arguments, 2)[0], scope))
     match arguments[1:]:
         case (Name(name), body) | (Lambda(name, body),):
@@ -95,7 +95,7 @@ def _all(scope: Scope, arguments: tuple[Expression, ...]) -> JsonValue:
 
 
 def _sort(scope: Scope, arguments: tuple[Expression, ...], *, down: bool) -> JsonValue:
-    """By itself, by a member named in a string, or by a lambda."""
+    """Sort by the items, by a member named in a string, or by a lambda."""
     members = evaluate(_require(arguments, 1)[0], scope)
     if not isinstance(members, list):
         raise Unresolved

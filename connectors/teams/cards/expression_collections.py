@@ -1,4 +1,4 @@
-"""Functions of adaptive expressions on lists and objects. Pure, and bounded in what they make."""
+"""Functions of adaptive expressions on lists and objects, with bounded results. Pure."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _contains(values: Sequence[JsonValue]) -> JsonValue:
 
 
 def _join(values: Sequence[JsonValue]) -> JsonValue:
-    """A list with a sign between its items, another one before the last if there is one."""
+    """Join a list with a separator, and optionally another one before the last item."""
     texts = [written(item) for item in list_in(values[0])]
     sign = text_in(values[1])
     last = text_in(values[2]) if len(values) > 2 else sign
@@ -80,7 +80,7 @@ def _sub_array(values: Sequence[JsonValue]) -> JsonValue:
 
 
 def _unique(several: Sequence[JsonValue]) -> list[JsonValue]:
-    """Each once; what is equal is written alike."""
+    """Return the items without duplicates; equal items have equal JSON."""
     by_json: dict[str, JsonValue] = {}
     for item in several:
         by_json.setdefault(as_json(item), item)
@@ -99,7 +99,7 @@ def _intersection(values: Sequence[JsonValue]) -> JsonValue:
 
 
 def _flatten(values: Sequence[JsonValue]) -> JsonValue:
-    """Lists within lists, down to some depth."""
+    """Flatten nested lists to a depth, at most 100."""
     several, depth = list_in(values[0]), whole_in(values[1]) if len(values) > 1 else 100
     for _ in range(min(depth, 100)):
         if not any(isinstance(element, list) for element in several):

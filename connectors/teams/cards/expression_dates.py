@@ -1,4 +1,4 @@
-"""Moments in adaptive expressions: reading them, writing them by .NET's format strings. Pure."""
+"""Moments in adaptive expressions: parsing, and formatting with .NET format strings. Pure."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _PART = re.compile(
 
 
 def moment_from(value: JsonValue) -> datetime:
-    """A moment of ISO 8601, in UTC where it names no zone. Raises ValueError for anything else."""
+    """Return a moment of ISO 8601, in UTC without a zone. Raises ValueError for other values."""
     if not isinstance(value, str) or len(value) > 40 or len(value) < 8:
         raise ValueError
     moment = datetime.fromisoformat(value.strip())
@@ -66,7 +66,7 @@ def ticks_of(moment: datetime) -> int:
 
 
 def written_moment(moment: datetime, form: str = "") -> str:
-    """The moment as a .NET format string asks for it, in English."""
+    """Return the moment in a .NET format, in English. Raises ValueError if `form` is too long."""
     form = _NAMED.get(form, form) or _STANDARD
     if len(form) > 100:
         raise ValueError
@@ -135,7 +135,10 @@ _PARTS: dict[str, Callable[[datetime, int], str]] = {
 
 
 def shifted(moment: datetime, count: float, unit: str) -> datetime:
-    """Some units later. Raises ValueError for what is no unit, OverflowError beyond all years."""
+    """Return the moment `count` units later.
+
+    Raises ValueError for an unknown unit, OverflowError for a year out of range.
+    """
     match unit.lower().removesuffix("s"):
         case "second":
             return moment + timedelta(seconds=count)

@@ -1,7 +1,7 @@
-"""The published functions of adaptive expressions that need no clock, no chance and no network.
+"""The published functions of adaptive expressions without clock, randomness and network.
 
-Source: learn.microsoft.com, "Adaptive expressions prebuilt functions". Patterns (`isMatch`) are
-left out: foreign ones may take forever. Names are in lower case.
+Source: learn.microsoft.com, "Adaptive expressions prebuilt functions". `isMatch` is left out,
+because a hostile pattern can block. Names are in lower case.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ _EXACT = 2**53
 
 
 def _add(values: Sequence[JsonValue]) -> JsonValue:
-    """Numbers are added, anything with text is put together."""
+    """Add numbers; concatenate if a value is text."""
     if any(isinstance(value, str) or value is None for value in values):
         return "".join(map(written, values))
     return finite(sum(map(number_in, values)))
 
 
 def _divide(left: Number, right: Number) -> Number:
-    """Whole numbers give a whole number, as in .NET."""
+    """Divide; integers give an integer, as in .NET."""
     if isinstance(left, int) and isinstance(right, int):
         whole = abs(left) // abs(right)
         return whole if (left < 0) == (right < 0) else -whole
@@ -71,7 +71,7 @@ def _fold_all(
 
 
 def _numbers(values: Sequence[JsonValue]) -> list[Number]:
-    """Those of a list, or the arguments themselves."""
+    """Return the numbers of lists and of plain arguments."""
     flat: list[Number] = []
     for value in values:
         flat += map(number_in, value) if isinstance(value, list) else [number_in(value)]

@@ -1,4 +1,4 @@
-"""Functions of adaptive expressions on text and addresses. Pure, and bounded in what they make."""
+"""Functions of adaptive expressions on text and URIs, with bounded results. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What functions of adaptive expressions take: values of a kind, compared and counted. Pure."""
+"""Type checks and comparisons for functions of adaptive expressions. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 Number = int | float
 Plain = Callable[[Sequence[JsonValue]], JsonValue]
-"""A function of its arguments' values. What it raises says that it has no value for them."""
+"""A function of its arguments' values; an exception means that it has no value for them."""
 
 _LARGE = 2**53
 
@@ -21,7 +21,7 @@ def number_in(value: JsonValue) -> Number:
 
 
 def finite(value: Number) -> Number:
-    """Whole numbers beyond 2^53 are no longer exact elsewhere either."""
+    """Return a finite number, as float beyond 2^53. Raises ValueError if it is infinite."""
     if isinstance(value, int) and abs(value) > _LARGE:
         value = float(value)
     if isinstance(value, float) and not math.isfinite(value):
@@ -30,7 +30,7 @@ def finite(value: Number) -> Number:
 
 
 def text_in(value: JsonValue) -> str:
-    """Text; null is empty text."""
+    """Return text; null is empty text. Raises TypeError for other values."""
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -58,7 +58,7 @@ def whole_in(value: JsonValue) -> int:
 
 
 def is_true(value: JsonValue) -> bool:
-    """Only false and null are not true."""
+    """Return whether the value is neither false nor null."""
     return value is not None and value is not False
 
 
@@ -80,5 +80,5 @@ def compare(left: JsonValue, right: JsonValue) -> int:
 
 
 def fail() -> JsonValue:
-    """For places where only a value may stand."""
+    """Raise TypeError, in places that need an expression."""
     raise TypeError

@@ -1,4 +1,4 @@
-"""Adaptive expressions: text -> syntax tree -> value. Total and bounded: no clock, no chance.
+"""Adaptive expressions: text -> syntax tree -> value, with bounded cost. No clock, no randomness.
 
 Published at learn.microsoft.com, "Adaptive expressions" (Bot Framework); the functions are in
 `expression_functions`.
@@ -21,16 +21,16 @@ MAX_DEPTH = 60
 
 
 class Unresolved(Exception):
-    """The expression has no value here; what it stands in keeps its source."""
+    """The expression has no value here; its text stays unexpanded."""
 
 
 class Exhausted(Exception):
-    """What is to be expanded is too much."""
+    """The expansion exceeds its budget."""
 
 
 @dataclass(slots=True)
 class Budget:
-    """What one expansion may cost: steps, and characters and items made."""
+    """The remaining cost of one expansion: steps, and created characters and items."""
 
     left: int
 
@@ -55,7 +55,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """`of.name`, `of[index]`."""
+    """A member access: `of.name` or `of[index]`."""
 
     of: Expression
     index: Expression
@@ -69,14 +69,14 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Interpolated:
-    """Text with expressions in it, between back-quotes."""
+    """A template between backquotes: text with expressions."""
 
     parts: tuple[str | Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Lambda:
-    """`x => body`."""
+    """A lambda: `x => body`."""
 
     name: str
     body: Expression
@@ -100,7 +100,7 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 _CONSTANTS: dict[str, JsonValue] = {"true": True, "false": False, "null": None}
 
-# The lower, the weaker; `^` binds to the right.
+# Precedence and function of each operator; `^` is right-associative.
 _BINARY: dict[str, tuple[int, str]] = {
     "??": (1, "coalesce"),
     "||": (2, "or"),
@@ -124,7 +124,7 @@ _BINARY: dict[str, tuple[int, str]] = {
 
 @lru_cache(maxsize=512)
 def parse(source: str) -> Expression:
-    """Raises Unresolved for what is no expression, too long or too deep."""
+    """Return the syntax tree. Raises Unresolved for an invalid, too long or too deep expression."""
     if len(source) > MAX_LENGTH:
         raise Unresolved
     parser = _Parser(source)
@@ -135,7 +135,7 @@ def parse(source: str) -> Expression:
 
 
 def _check_depth(expression: Expression) -> None:
-    """Chains of operators are as deep as they are long."""
+    """Raise Unresolved if the tree is too deep; each operator of a chain adds a level."""
     level: list[Expression] = [expression]
     for _ in range(MAX_DEPTH):
         level = [inner for outer in level for inner in _within(outer)]
@@ -168,7 +168,7 @@ class _Parser:
             raise Unresolved
 
     def expression(self, minimum: int, depth: int) -> Expression:
-        """Operators that bind at least so strongly; `a ? b : c` is the weakest of all."""
+        """Parse operators of at least this precedence; `a ? b : c` has the lowest."""
         if depth > MAX_DEPTH:
             raise Unresolved
         left = self._unary(depth + 1)
@@ -324,13 +324,13 @@ def _parse_template(text: str) -> tuple[str | Expression, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """`${source}`."""
+    """An expression in text: `${source}`."""
 
     source: str
 
 
 def split_text(text: str) -> list[str | Embedded]:
-    """Text and the expressions in it. What is opened and never closed is text."""
+    """Split text from its expressions; an unclosed `${` is text."""
     parts: list[str | Embedded] = []
     start = 0
     while (begin := text.find("${", start)) >= 0:
@@ -348,7 +348,7 @@ _BRACE = re.compile(r"[{}]|'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\"|`(?:[^`\\]|\
 
 
 def _end_of(text: str, start: int) -> int:
-    """Where the brace closes; braces in strings do not count."""
+    """Return the place of the closing brace, or -1; braces in strings do not count."""
     depth = 1
     for brace in _BRACE.finditer(text, start):
         if brace[0] == "{":
@@ -368,8 +368,10 @@ Special = Callable[["Scope", tuple[Expression, ...]], JsonValue]
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where names are looked up: `names` (`$root`, `$index`, what a lambda calls its item), then
-    the `data`. `functions` have their arguments evaluated, `specials` evaluate them."""
+    """Where names are looked up: `names` (`$root`, `$index`, lambda parameters), then `data`.
+
+    `functions` receive evaluated arguments; `specials` evaluate their arguments themselves.
+    """
 
     data: JsonValue
     names: Mapping[str, JsonValue]
@@ -383,7 +385,10 @@ class Scope:
 
 
 def evaluate(expression: Expression, scope: Scope) -> JsonValue:
-    """Raises Unresolved where there is no value; a name that nothing has is None."""
+    """Return the value; an unknown name is None.
+
+    Raises Unresolved if there is no value, Exhausted if the budget is spent.
+    """
     scope.budget.spend(1)
     match expression:
         case Literal(value):
@@ -435,14 +440,14 @@ def _index(value: JsonValue, index: JsonValue) -> JsonValue:
 
 
 def charged(value: JsonValue, scope: Scope) -> JsonValue:
-    """The value, its size paid for."""
+    """Return the value after charging its size to the budget."""
     if isinstance(value, str | list | dict):
         scope.budget.spend(len(value) // 8 if isinstance(value, str) else len(value))
     return value
 
 
 def written(value: JsonValue) -> str:
-    """A value within text."""
+    """Return a value as text in a template."""
     match value:
         case None:
             return ""
@@ -459,7 +464,7 @@ def written(value: JsonValue) -> str:
 
 
 def as_json(value: JsonValue) -> str:
-    """Compact JSON; Unresolved for what is nested too deeply."""
+    """Return compact JSON. Raises Unresolved for too deep nesting."""
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except (RecursionError, ValueError):
@@ -467,7 +472,7 @@ def as_json(value: JsonValue) -> str:
 
 
 def items_of(value: JsonValue) -> list[JsonValue]:
-    """A list, or the key and value of each member of an object."""
+    """Return a list, or key and value of each member of an object. Raises Unresolved."""
     if isinstance(value, list):
         return value
     if isinstance(value, dict):

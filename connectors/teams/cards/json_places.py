@@ -1,5 +1,4 @@
-"""Where in any JSON something stands: one walk in its order, without recursion, pointers only for
-what is found."""
+"""Search in JSON: one walk in document order, without recursion."""
 
 from __future__ import annotations
 
@@ -17,8 +16,10 @@ def places_of(
     is_match: Callable[[Step, JsonValue], bool],
     within: Callable[[Step], bool] = lambda _step: True,
 ) -> Iterator[tuple[str, Step, JsonValue]]:
-    """Pointer, last step and value of all that is `wanted`; members are looked into where
-    `within` says so, and what is wanted is not."""
+    """Yield pointer, last step and value of each match.
+
+    The walk enters members for which `within` is true, but not matches.
+    """
     way: list[Step] = [""]
     stack: list[Iterator[tuple[Step, JsonValue]]] = [iter([("", value)])]
     while stack:

@@ -1,4 +1,4 @@
-"""Typed looks into JSON that may be anything: what is missing or of another kind is empty. Pure."""
+"""Typed access to untrusted JSON: missing values and values of other types are empty. Pure."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ Json = dict[str, JsonValue]
 
 
 def string(value: Json, key: str) -> str:
-    """Text; a number is written as text, as clients do with one that stands for text."""
+    """Return a string; a number is written as text, as clients do."""
     member = value.get(key)
-    if type(member) is str:  # asked for most often, and twice as fast as isinstance
+    if type(member) is str:  # the most frequent case; twice as fast as isinstance
         return member
     return "" if member is None else written_number(member)
 
 
 def written_number(value: JsonValue) -> str:
-    """`12`, `0.5`; nothing for what is no number."""
+    """Return a number as text (`12`, `0.5`); empty for other values."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return ""
     return f"{value:.15g}" if isinstance(value, float) else _written_integer(value)
@@ -29,7 +29,7 @@ def _written_integer(value: int) -> str:
 
 
 def flag(value: Json, key: str, *, default: bool = False) -> bool:
-    """True and false, also where they are written as text."""
+    """Return a boolean, also if written as text."""
     member = value.get(key)
     if isinstance(member, bool):
         return member
@@ -39,7 +39,7 @@ def flag(value: Json, key: str, *, default: bool = False) -> bool:
 
 
 def number(value: Json, key: str) -> float | None:
-    """A number, also where it is written as text."""
+    """Return a finite number, also if written as text; None otherwise."""
     return number_of(value.get(key))
 
 
@@ -56,7 +56,7 @@ def number_of(value: JsonValue) -> float | None:
 
 
 def float_of(value: int) -> float:
-    """The nearest float; infinite where there is none."""
+    """Return the nearest float, or an infinity."""
     try:
         return float(value)
     except OverflowError:
@@ -64,13 +64,13 @@ def float_of(value: int) -> float:
 
 
 def whole(value: Json, key: str) -> int | None:
-    """A whole number, also one that is written as text or with a fraction."""
+    """Return an integer, also if written as text or with a fraction; None otherwise."""
     result = number(value, key)
     return None if result is None or abs(result) > 10**15 else int(result)
 
 
 def pixels(value: JsonValue) -> int | None:
-    """`50px`, or the mere number of pixels; None for other measures."""
+    """Return the pixels of `50px` or a plain number; None for other measures."""
     if isinstance(value, str):
         text = value.strip().lower()
         value = text.removesuffix("px") if text.endswith("px") else None
@@ -84,12 +84,12 @@ def items(value: Json, key: str) -> list[JsonValue]:
 
 
 def objects(value: Json, key: str) -> list[Json]:
-    """The objects of a list; other items are left out."""
+    """Return the objects of the list at `key`; other items are left out."""
     return [item for item in items(value, key) if isinstance(item, dict)]
 
 
 def object_at(value: Json, *path: str) -> Json:
-    """The object at this path of keys, {} where there is none."""
+    """Return the object at this path of keys, or {}."""
     for key in path:
         member = value.get(key)
         value = member if isinstance(member, dict) else {}
@@ -97,6 +97,6 @@ def object_at(value: Json, *path: str) -> Json:
 
 
 def choice_of(value: Json, key: str) -> str:
-    """One of a closed set of names, which clients read whatever their case: lower case here."""
+    """Return an enumeration value in lower case; clients ignore the case."""
     name = value.get(key)
     return name.lower() if type(name) is str else ""

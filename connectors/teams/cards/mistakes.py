@@ -1,5 +1,5 @@
-"""What Teams refuses in cards that are posted, or shows as nothing: members that are missing or of
-another kind, unknown types without a fallback. Data.
+"""Validation of cards by data: missing members, members of wrong types, and unknown types without
+a fallback, which Teams refuses or shows as nothing.
 
 Sources: adaptivecards.io/schemas 1.6 with what Teams adds, Microsoft's .NET library
 (AdaptiveTypedElementConverter), Bot Framework cards (2026-08).
@@ -27,8 +27,7 @@ from connectors.teams.cards.schemas import ADAPTIVE, CONNECTOR, schema_of
 
 
 def mistakes(payload: Payload) -> tuple[CodecError, ...]:
-    """Of an Adaptive Card, filled in with its data where it came with some, or a card of the Bot
-    Framework."""
+    """Return the mistakes of an Adaptive Card (expanded with its data) or a Bot Framework card."""
     if (located := card_in(payload)) is None:
         return ()
     card, at = located

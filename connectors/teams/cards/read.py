@@ -1,6 +1,6 @@
-"""A payload of a Teams message -> what it says as a card; a whole message -> one card. Pure.
+"""A payload of a Teams message -> a card; a whole message -> one card. Pure.
 
-Total: CodecError for what is no such payload or is nested too deeply, for everything else a card.
+CodecError for an invalid or too deeply nested payload; every other payload gives a card.
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ __all__ = ["card_in", "left_out", "payloads", "read_message", "read_payload", "u
 
 
 def read_message(native: JsonValue, workspace: str = "") -> Card:
-    """All payloads of a message as one card; several cards are containers, or leafed through."""
+    """Return all payloads of a message as one card.
+
+    Several cards become containers or a carousel. Raises CodecError.
+    """
     parts = [(payload, _read(payload, workspace)) for payload in payloads(native)]
     cards = [_boxed(payload, card) for payload, card in parts if payload.schema_id in schemas.CARDS]
     nodes: list[Node] = []
@@ -58,9 +61,10 @@ def read_message(native: JsonValue, workspace: str = "") -> Card:
 
 
 def read_payload(payload: Payload, workspace: str = "") -> Card:
-    """What one payload says. Mentions are of people and channels of the `workspace`.
+    """Return the card of one payload; mentions refer to people and channels of `workspace`.
 
-    Templates with their data are expanded; their nodes stand in the card that this gives."""
+    Templates with data are expanded; places refer to the expanded card. Raises CodecError.
+    """
     check_nesting(payload.data)
     return _read(payload, workspace)
 
@@ -78,7 +82,7 @@ def _read(payload: Payload, workspace: str) -> Card:
 
 
 def unexpanded(payload: Payload) -> tuple[str, ...]:
-    """Where a card still has `${...}` that nobody gave data for: it is shown as it stands."""
+    """Return pointers to `${...}` without data in a card, which stay visible as text."""
     if schema_of(payload.schema_id) != schemas.ADAPTIVE:
         return ()
     mapping = parsed(payload.data)
@@ -90,7 +94,7 @@ def unexpanded(payload: Payload) -> tuple[str, ...]:
 
 
 def left_out(payload: Payload) -> tuple[Loss, ...]:
-    """What a payload has and the tree does not say: backgrounds, and what happens by itself."""
+    """Return losses of a payload: backgrounds and automatic actions."""
     mapping = parsed(payload.data) if schema_of(payload.schema_id) == schemas.ADAPTIVE else None
     return left_out_of_card(mapping, payload.at) if mapping is not None else ()
 
@@ -127,7 +131,7 @@ def _boxed(payload: Payload, card: Card) -> Container:
 
 
 def _summary(native: JsonValue, parts: Sequence[tuple[Payload, Card]]) -> str:
-    """What the message says of itself; nothing where its text says all."""
+    """Return the summary of a message; empty if the message has text."""
     if isinstance(native, dict) and (own_summary := string(native, "summary").strip()):
         return own_summary
     if any(payload.schema_id == schemas.TEXT for payload, _ in parts):
@@ -139,7 +143,7 @@ def _summary(native: JsonValue, parts: Sequence[tuple[Payload, Card]]) -> str:
 
 
 def card_in(payload: Payload) -> tuple[Json, str] | None:
-    """A card as it is meant to be shown, and where it stands; None for other payloads."""
+    """Return the expanded card of a payload and its place; None for other payloads."""
     schema_id, mapping = schema_of(payload.schema_id), parsed(payload.data)
     if schema_id not in schemas.CARDS or mapping is None:
         return None
@@ -148,7 +152,7 @@ def card_in(payload: Payload) -> tuple[Json, str] | None:
 
 
 def _content(data: Json, at: str) -> tuple[Json, str]:
-    """The card itself, also where a whole attachment is given."""
+    """Return the card and its place; the payload may be a whole attachment."""
     if "contentType" in data and "type" not in data:
         return parsed(data.get("content")) or {}, f"{at}/content"
     return data, at
@@ -165,7 +169,7 @@ def _card(schema_id: str, data: Json, at: str, workspace: str) -> Card:
 
 
 def _expanded(card: Json) -> tuple[Json, tuple[str, ...]]:
-    """A card that came with its data as it is meant to be shown."""
+    """Return the expanded card, and pointers to unresolved expressions."""
     if isinstance(template := card.get("template"), dict):
         return expand(template, card.get("data"), card.get("host"))
     if isinstance(card.get("$data"), dict | list):
@@ -217,7 +221,7 @@ def _text(data: JsonValue, at: str, workspace: str) -> list[Node]:
 
 
 def _head(data: Json, at: str) -> list[Node]:
-    """What stands above a message."""
+    """Read what precedes a message: subject, senders or importance."""
     if subject := string(data, "subject").strip():
         return [Prose((Heading(3, (Text(subject),)),), at=at)]
     names = [

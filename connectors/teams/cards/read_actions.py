@@ -1,4 +1,4 @@
-"""The actions of Adaptive Cards -> buttons: those in rows, and those behind a picture or a box."""
+"""Actions of Adaptive Cards -> buttons, and links of pictures, lines and rows."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _NAMELESS = {
     "Action.Submit": "Select",
     "Action.Execute": "Select",
     "Action.ResetInputs": "Reset",
-    "Action.ToggleVisibility": "",  # the picture or row that it stands behind says it all
+    "Action.ToggleVisibility": "",  # the picture or row of the action is description enough
     "Action.InsertImage": "Insert image",
 }
 
 
 def read_actions(reading: Reading, holder: Json, at: str, depth: int) -> list[Node]:
-    """The `actions` of a card or an action set: one row, parted only by what is no button."""
+    """Return the `actions` of a card or an action set as one row; other nodes split it."""
     if not (several := items(holder, "actions")):
         return []
     place = f"{at}/actions"
@@ -53,7 +53,7 @@ def read_actions(reading: Reading, holder: Json, at: str, depth: int) -> list[No
 
 
 def join_rows(nodes: list[Node]) -> list[Node]:
-    """Rows of buttons that follow one another become one, which stands where the first stood."""
+    """Merge consecutive rows of buttons; the merged row has the place of the first."""
     rows: list[Node] = []
     for is_row, group in groupby(nodes, lambda node: isinstance(node, Actions)):
         several = list(group)
@@ -73,7 +73,7 @@ def _open(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
 
 
 def _submit(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
-    """`data.msteams` may say that a press signs in: then it opens a page."""
+    """Read a submit action; `data.msteams` of type signin opens a page instead."""
     extension = object_at(item, "data", "msteams")
     alone = not reading.asks or choice_of(item, "associatedInputs") == "none"
     button = _button(reading, item, at, "press" if alone else "submit", value=item.get("data"))
@@ -93,8 +93,8 @@ def _popover(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
 
 
 def _toggle(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
-    """Where targets say whether they are to be shown or hidden, the value does. What changes
-    nothing and says nothing is nothing."""
+    """Read a toggle; the value has the targets if they name a visibility. A toggle without title
+    and targets gives nothing."""
     if not (targets := targets_of(item)) and not string(item, "title").strip():
         return []
     several = items(item, "targetElements")
@@ -105,7 +105,7 @@ def _toggle(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
 
 
 def _local(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
-    """What only Teams itself can do: as it is, and a button that does nothing elsewhere."""
+    """Read a client action of Teams: native, with a disabled button as fallback."""
     url = safe_url(string(item, "url")) or ""
     button = _button(reading, item, at, "open" if url else "press", url=url)
     row = _row(reading, item, button if url else replace(button, disabled=True), depth)
@@ -165,7 +165,7 @@ def _name(item: Json) -> str:
 
 
 def _icon(item: Json) -> Asset | None:
-    """A picture, or (`icon:Calendar,Filled`) one of the platform's own set, known by its name."""
+    """Return the icon: a picture, or `icon:Calendar,Filled` of the platform's own set."""
     url = string(item, "iconUrl")
     if not url:
         return None
@@ -173,7 +173,7 @@ def _icon(item: Json) -> Asset | None:
 
 
 def _row(reading: Reading, item: Json, button: Button, depth: int) -> list[Node]:
-    """A button, and those in the menu beside it."""
+    """Return a button with the buttons of its menu."""
     row: list[Node] = [Actions((button,), at=button.at)]
     if "menuActions" not in item:
         return row
@@ -193,11 +193,11 @@ def _secondary(node: Node) -> Node:
     )
 
 
-# --- behind something -----------------------------------------------------------------------
+# --- selectAction -----------------------------------------------------------------------
 
 
 def selected_link(item: Json) -> str:
-    """Where a press on an element leads, if it does nothing else."""
+    """Return the link of an element's selectAction; empty for other actions."""
     action = item.get("selectAction")
     if not isinstance(action, dict) or action.get("type") != "Action.OpenUrl":
         return ""
@@ -211,7 +211,7 @@ def selected_link(item: Json) -> str:
 
 
 def selected_nodes(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
-    """The action behind an element as a button."""
+    """Return an element's selectAction as a button."""
     if "selectAction" not in item:
         return []
     return reading.nodes(item["selectAction"], f"{at}/selectAction", depth + 1)
@@ -220,8 +220,8 @@ def selected_nodes(reading: Reading, item: Json, at: str, depth: int) -> list[No
 def with_selected(
     reading: Reading, item: Json, nodes: list[Node], at: str, depth: int
 ) -> list[Node]:
-    """An element's nodes and what a press on it does: a link where they are one picture, one line
-    or a row with a text, else a button after them."""
+    """Return an element's nodes with its selectAction: as a link if the nodes are one picture, one
+    line or a row with text, otherwise as a button after them."""
     if "selectAction" not in item:
         return nodes
     if (url := selected_link(item)) and len(nodes) == 1:
@@ -233,8 +233,10 @@ def with_selected(
 
 
 def _linked(node: Node, url: str, title: str) -> Node | None:
-    """The node as a link, if no words of the action are lost by it: in a row a title that says more
-    than the texts is the link, behind the first of them."""
+    """Return the node with a link, or None if words of the action would be lost.
+
+    In a row, a title that adds words is appended to the first text.
+    """
     match node:
         case Image(asset, link=""):
             if title and asset.alt and title != asset.alt:
@@ -264,18 +266,18 @@ def _linked(node: Node, url: str, title: str) -> Node | None:
 
 
 def _says(nodes: Nodes, title: str) -> bool:
-    """Whether one of these texts says all that the title does."""
+    """Return whether one of the texts contains the title."""
     texts = (blocks_as_line(node.text) for node in nodes if isinstance(node, Prose))
     return any(_spaced(title) in _spaced(plain_inlines(text)) for text in texts)
 
 
 def _spaced(text: str) -> str:
-    """Whole words, to be looked for in others."""
+    """Return the words between spaces, for a search of whole words."""
     return f" {' '.join(text.casefold().split())} "
 
 
 def _first_linked(nodes: Nodes, url: str, title: str) -> Nodes | None:
-    """The nodes with the first text as a link; None where no text can be one."""
+    """Return the nodes with a link on the first possible text, or None."""
     for number, node in enumerate(nodes):
         if isinstance(node, Prose) and (linked := _linked(node, url, "")) is not None:
             if title and isinstance(block := node.text[0], Paragraph | Heading):

@@ -1,7 +1,7 @@
-"""A native message -> its payloads, in the order in which they are shown. Pure.
+"""A native message -> its payloads in visible order. Pure.
 
-In: a Bot Framework activity, a Microsoft Graph chatMessage, a bare attachment, a bare card, or the
-answer to an invoke that holds one.
+Input: a Bot Framework activity, a Microsoft Graph chatMessage, an attachment, a card, or the answer
+to an invoke with a card.
 """
 
 from __future__ import annotations
@@ -32,12 +32,14 @@ _PLACED = re.compile(
     re.IGNORECASE,
 )
 _END_OF_QUOTE = re.compile("</blockquote>", re.IGNORECASE)
-_COMPARED = 8  # texts of a message that may say the same
+_COMPARED = 8  # texts of a message that are compared for duplicates
 
 
 def payloads(native: JsonValue) -> tuple[Payload, ...]:
-    """What is shown of a message; one bare card or attachment is itself. CodecError where the
-    whole is no object, or nested too deeply."""
+    """Return the visible payloads of a message; a card or attachment is its own payload.
+
+    Raises CodecError if `native` is no object or is nested too deeply.
+    """
     check_nesting(native)
     if not isinstance(native, dict):
         what = "a list" if isinstance(native, list) else type(native).__name__
@@ -61,7 +63,7 @@ def _of(native: Json) -> Iterator[Payload]:
 
 
 def _is_adaptive(native: Json) -> bool:
-    """A card, an element or an action, or a template with its data."""
+    """Return whether it is a card, an element, an action, or a template with its data."""
     if string(native, "type") in READERS or isinstance(native.get("body"), list):
         return True
     template = object_at(native, "template")
@@ -74,7 +76,7 @@ _ANSWERS = frozenset(("task", "composeExtension", "statusCode"))
 
 
 def _answer(native: Json) -> Iterator[Payload]:
-    """A dialog, the results of a message extension, or what stands in the place of a card."""
+    """Yield the payloads of a dialog, of message extension results, or of a replacement card."""
     extension, task = object_at(native, "composeExtension"), object_at(native, "task")
     if text := string(extension, "text").strip():
         yield Payload(schemas.TEXT, text, "/composeExtension/text")
@@ -105,7 +107,7 @@ def _replacement(native: Json) -> Iterator[Payload]:
 
 
 def _attachment(attachment: Json, at: str) -> Iterator[Payload]:
-    """The content of a card; an attachment as a whole where it says more than its content."""
+    """Yield the content of a card, or another attachment as a whole."""
     schema_id = schema_of(string(attachment, "contentType"))
     content = attachment.get("content")
     if schema_id in schemas.CARDS and parsed(content) is not None:
@@ -119,7 +121,7 @@ def _attachment(attachment: Json, at: str) -> Iterator[Payload]:
 
 
 def parsed(content: JsonValue) -> Json | None:
-    """An object, also one that is written as JSON in a string, as Microsoft Graph does."""
+    """Return an object, also from JSON in a string, as in Microsoft Graph; None otherwise."""
     if isinstance(content, str):
         try:
             content = orjson.loads(content)
@@ -133,7 +135,7 @@ def parsed(content: JsonValue) -> Json | None:
 
 
 class _Message:
-    """One message: its attachments are shown once each, where they are named or at the end."""
+    """One message; yields each attachment once, at its place in the text or at the end."""
 
     def __init__(self, native: Json) -> None:
         self._native = native
@@ -182,7 +184,7 @@ class _Message:
         yield from self._remaining()
 
     def _head_lines(self) -> Iterator[Payload]:
-        """What stands at the head: that it is urgent, on whose behalf it was said."""
+        """Yield what precedes the text: importance, and on whose behalf it was sent."""
         if choice_of(self._native, "importance") in ("high", "urgent"):
             data: Json = {"importance": self._native["importance"]}
             yield Payload(schemas.TEXT, data, "/importance")
@@ -193,7 +195,7 @@ class _Message:
     # --- text
 
     def _text(self) -> Iterator[Payload]:
-        """The text, or the HTML that says the same with its formatting; other HTML below it."""
+        """Yield the text, or the HTML with the same text; other HTML follows."""
         text = string(self._native, "text")
         letters, mirrored, texts = _letters(text), False, list[tuple[int, str]]()
         for index, html in self._htmls():
@@ -218,7 +220,7 @@ class _Message:
                 yield index, html
 
     def _copies(self, text: str) -> Iterator[int]:
-        """Attachments of plain text that say what the text says."""
+        """Yield plain-text attachments that repeat the text."""
         for index, attachment in self._attachments[:_COMPARED]:
             is_plain = schema_of(string(attachment, "contentType")).lower() == "text/plain"
             if (
@@ -229,14 +231,14 @@ class _Message:
                 yield index
 
     def _plain(self, text: str) -> JsonValue:
-        """The string, if it needs nothing else to be read."""
+        """Return the text, as a string if it has no entities and no special format."""
         form = choice_of(self._native, "textFormat")
         if not self._entities and form in ("", "markdown", "extendedmarkdown"):
             return text
         return {"text": text, "textFormat": form, "entities": self._entities}
 
     def _html(self, html: str, at: str, context: Json) -> Iterator[Payload]:
-        """HTML, parted where attachments are placed in it and where another message is quoted."""
+        """Yield HTML, split at placed attachments and at a quoted message."""
         start = 0
         while mark := _PLACED.search(html, start):
             placed = list(self._placed(mark, html, at))
@@ -244,7 +246,7 @@ class _Message:
             if placed or not mark["picture"]:
                 yield from _piece(html[start : mark.start()], at, context)
                 yield from placed
-            else:  # a picture that nothing else tells of
+            else:  # a picture without attachment
                 yield from _piece(html[start:end], at, context)
             start = end
         yield from _piece(html[start:], at, context)
@@ -289,7 +291,7 @@ def _end_of_quote(html: str, start: int) -> int:
 
 
 def _quote(html: str, at: str) -> Payload:
-    """The message that is answered, told as Microsoft Graph tells it."""
+    """Return a quoted message in the form of Microsoft Graph."""
     element = next(parse_html(html).elements(), Element(""))
     author = next((child for child in element.elements() if child.tag == "strong"), Element(""))
     children = [child for child in element.children if child is not author]

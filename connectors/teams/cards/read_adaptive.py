@@ -1,4 +1,4 @@
-"""An Adaptive Card (1.0 to 1.6, with what Teams adds to it) -> what it says as a card."""
+"""An Adaptive Card (1.0 to 1.6, with Teams' extensions) -> a card."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TAG = re.compile(r"<[^<>]*>")
 
 
 def read_adaptive(card: Json, at: str, workspace: str) -> Card:
-    """The card, or one bare element. `fallbackText` is shown only where there is nothing else."""
+    """Return the card or element; `fallbackText` is the content of an otherwise empty card."""
     whole: Json = card if "type" in card else {**card, "type": "AdaptiveCard"}
     reading = begin_reading(card, workspace, READERS, read_unknown)
     nodes = [*reading.element(whole, at, -1), *_sources(card, f"{at}/references")]
@@ -40,7 +40,7 @@ def read_adaptive(card: Json, at: str, workspace: str) -> Card:
 
 
 def words_of(value: JsonValue, at: str) -> Nodes:
-    """What can be read in something that nobody told us of."""
+    """Return the readable words of an unknown payload."""
     if not isinstance(value, dict):
         return ()
     reading: Reading = begin_reading(value, "", READERS, read_unknown)
@@ -49,7 +49,7 @@ def words_of(value: JsonValue, at: str) -> Nodes:
 
 
 def _sources(card: Json, at: str) -> list[Node]:
-    """The documents that the text cites."""
+    """Return the references of a card."""
     lines = [
         source_line(source, index) for index, source in enumerate(objects(card, "references"), 1)
     ]
@@ -57,11 +57,11 @@ def _sources(card: Json, at: str) -> list[Node]:
 
 
 def _spoken(speech: str) -> str:
-    """SSML without its tags."""
+    """Return SSML without tags."""
     return " ".join(unescape(_TAG.sub(" ", speech)).split())
 
 
-# --- what no node says ----------------------------------------------------------------------
+# --- losses ----------------------------------------------------------------------
 
 _LEFT_OUT = {
     "backgroundImage": "background_image",
@@ -73,7 +73,7 @@ _MAX_LOSSES = 100
 
 
 def left_out(card: Json, at: str) -> tuple[Loss, ...]:
-    """What a card has and the tree does not: backgrounds, and what happens by itself."""
+    """Return losses of a card: backgrounds and automatic actions, at most 100."""
     places = places_of(card, _is_left_out, lambda step: step not in ("data", "fallback"))
     return tuple(
         Loss(path=f"{at}{place}", kind=_LEFT_OUT[str(key)], what=_what(value))

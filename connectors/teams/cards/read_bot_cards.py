@@ -1,6 +1,6 @@
-"""The Bot Framework's own cards -> containers: hero, thumbnail, receipt, list, media, sign-in.
+"""Bot Framework cards -> containers: hero, thumbnail, receipt, list, media, sign-in.
 
-Their text may have HTML in it; titles are plain (msteams-docs, "Types of cards", 2025-01).
+Their text may contain HTML; titles are plain (msteams-docs, "Types of cards", 2025-01).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _DURATION = re.compile(
 
 
 def card_buttons(several: list[JsonValue], at: str) -> list[Node]:
-    """`CardAction`s in one row."""
+    """Return CardActions as one row of buttons."""
     buttons = [
         card_button(action, f"{at}/{index}")
         for index, action in enumerate(several)
@@ -61,8 +61,11 @@ def card_buttons(several: list[JsonValue], at: str) -> list[Node]:
 
 
 def card_button(action: Json, at: str, label: Line = ()) -> Button:
-    """A press that opens nothing is told as `data.msteams` of an Adaptive Card would tell it. An
-    address that may be no link is kept: whoever shows the button names it."""
+    """Return the button of a CardAction.
+
+    The value of a press has the form of `data.msteams` in Adaptive Cards. An unsafe address is
+    kept, so that writers can name it in a loss.
+    """
     kind = choice_of(action, "type")
     value = string(action, "value")
     title = plain_line(string(action, "title") or string(action, "text")) or label
@@ -88,7 +91,7 @@ def _press_data(action: Json) -> JsonValue:
 
 
 def _tap(card: Json, at: str) -> list[Node]:
-    """What a press on the card does, where it opens no page."""
+    """Return the tap action of a card, unless it opens a page."""
     tap = card.get("tap")
     if not isinstance(tap, dict) or _tap_url(card):
         return []
@@ -112,7 +115,7 @@ def _thumbnail(card: Json, at: str) -> list[Node]:
 
 
 def _pictured(card: Json, at: str, where: Literal["hero", "thumbnail"]) -> list[Node]:
-    """The first picture has a place of its own."""
+    """Read a hero or thumbnail card; its first picture has its own place."""
     pictures = _pictures(card, at)
     first, others = (pictures[0] if pictures else None), pictures[1:]
     nodes: list[Node] = [Gallery(tuple(others), at=f"{at}/images")] if others else []
@@ -128,7 +131,7 @@ def _boxed(
     hero: Image | None = None,
     thumbnail: Image | None = None,
 ) -> list[Node]:
-    """The card with its title, its buttons below; the link of one without a title is a button."""
+    """Return the container of a card; without a title its link becomes a button."""
     title, subtitle = _title(card, "title"), _title(card, "subtitle")
     link = _tap_url(card)
     below = card_buttons(items(card, "buttons"), f"{at}/buttons") + _tap(card, at)
@@ -157,7 +160,7 @@ def _title(card: Json, key: str) -> Line:
 
 
 def _text_nodes(card: Json, key: str, at: str) -> list[Node]:
-    """Text with HTML in it, or as it stands."""
+    """Return text that may contain HTML."""
     text, place = string(card, key), f"{at}/{key}"
     if "<" in text or "&" in text:
         return html_message(text, Mentions(), place)
@@ -207,7 +210,7 @@ def _facts(card: Json, at: str) -> list[Node]:
 
 
 def _goods(item: Json, at: str) -> tuple[Nodes, ...]:
-    """One line of a receipt: what it is, how many, for how much."""
+    """Return a line of a receipt: article, quantity and price."""
     picture = _picture(item.get("image"), f"{at}/image")
     named: list[Node] = [picture] if picture else []
     if title := plain_line(string(item, "title")):
@@ -241,7 +244,7 @@ def _list(card: Json, at: str) -> list[Node]:
 
 
 def _list_item(item: Json, at: str) -> list[Node]:
-    """A heading, or a line with what is below it and beside it."""
+    """Return a heading, or a line with subtitle, icon and tap action."""
     title = plain_line(string(item, "title"))
     kind = choice_of(item, "type")
     if kind == "section":
@@ -261,7 +264,7 @@ def _list_item(item: Json, at: str) -> list[Node]:
     return texts or _tap(item, at)
 
 
-# --- films, sounds, sign-in -----------------------------------------------------------------
+# --- video, audio, sign-in -----------------------------------------------------------------
 
 
 def _film(card: Json, at: str) -> list[Node]:
@@ -273,7 +276,7 @@ def _sound(card: Json, at: str) -> list[Node]:
 
 
 def _animation(card: Json, at: str) -> list[Node]:
-    """Often a moving picture rather than a film."""
+    """Read an animation, which is often a GIF and not a video."""
     moving = [source for source in _sources(card) if _is_gif(source)]
     if not moving:
         return _player_nodes(card, at, "video")
@@ -283,7 +286,7 @@ def _animation(card: Json, at: str) -> list[Node]:
 
 
 def _player_nodes(card: Json, at: str, kind: Literal["video", "audio"]) -> list[Node]:
-    """Sources are the same in other formats: the first."""
+    """Return a player of the first source; the others are other formats."""
     picture = object_at(card, "image")
     poster = Asset(url=string(picture, "url"), alt=string(picture, "alt"))
     nodes: list[Node] = [
@@ -307,7 +310,7 @@ def _is_gif(url: str) -> bool:
 
 
 def _seconds(duration: str) -> float | None:
-    """`PT2M50S`."""
+    """Return the seconds of an ISO 8601 duration such as `PT2M50S`, or None."""
     match = _DURATION.fullmatch(duration)
     if match is None or not any(match.groups()):
         return None
@@ -320,7 +323,7 @@ def _sign_in(card: Json, at: str) -> list[Node]:
 
 
 def _announcement(card: Json, at: str) -> list[Node]:
-    """The coloured head of a post, as Microsoft Graph tells it."""
+    """Read an announcement, the coloured head of a post in Microsoft Graph."""
     picture = string(card, "imageUrl") or string(object_at(card, "cardImageDetails"), "url")
     hero = Image(Asset(url=picture), at=at) if picture else None
     named: Json = {**card, "subtitle": card.get("subheader") or card.get("subtitle")}

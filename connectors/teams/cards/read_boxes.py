@@ -1,5 +1,4 @@
-"""What Adaptive Cards put around and beside one another -> containers, columns, tables, cards to
-leaf through."""
+"""Layout elements of Adaptive Cards -> containers, columns, sections, tables and carousels."""
 
 from __future__ import annotations
 
@@ -40,14 +39,14 @@ from connectors.teams.cards.reading import ElementReader, Reading
 
 Width = Literal["auto", "stretch"] | int
 
-_SMALL = 160  # pixels of a picture that stands beside a text
+_SMALL = 160  # pixels; the maximal width of a picture beside a text
 
 
 # --- below one another ----------------------------------------------------------------------
 
 
 def read_card(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
-    """A whole card: its body, its actions, what a press on it does."""
+    """Read a whole card: body, actions and selectAction."""
     nodes = reading.nodes(item.get("body"), f"{at}/body", depth + 1)
     nodes += read_actions(reading, item, at, depth + 1)
     nodes = with_selected(reading, item, nodes, at, depth + 1)
@@ -63,7 +62,7 @@ def _container(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
 
 
 def _box_nodes(reading: Reading, item: Json, at: str, depth: int) -> Nodes:
-    """The items of a box, and what a press on it does."""
+    """Return the items of a box and its selectAction."""
     nodes = reading.nodes(item.get("items"), f"{at}/items", depth + 1)
     return tuple(with_selected(reading, item, nodes, at, depth))
 
@@ -87,7 +86,7 @@ def _column_set(reading: Reading, item: Json, at: str, depth: int) -> list[Node]
 
 
 def _column(reading: Reading, item: JsonValue, at: str, depth: int) -> list[Column]:
-    """A column, or what is to be shown in its place; it need not say that it is one."""
+    """Read a column or its fallback; its type may be missing."""
     if not isinstance(item, dict):
         nodes = reading.nodes([item], at, depth + 1)
         return [Column(tuple(nodes), at=at)] if nodes else []
@@ -100,12 +99,12 @@ def _column(reading: Reading, item: JsonValue, at: str, depth: int) -> list[Colu
 
 
 def _lone_column(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
-    """What a column holds, where it is read as an element."""
+    """Read the content of a column outside a column set."""
     return list(_box_nodes(reading, item, at, depth))
 
 
 def _width(value: JsonValue) -> Width:
-    """`auto`, `stretch`, a share of the whole, or (`50px`) only as much as is needed."""
+    """Return `auto`, `stretch` or a share; a width in pixels becomes `auto`."""
     if isinstance(value, str) and value.strip().lower() == "auto":
         return "auto"
     if pixels(value) is not None and isinstance(value, str):
@@ -115,7 +114,7 @@ def _width(value: JsonValue) -> Width:
 
 
 def _section(columns: list[Column], raw: list[JsonValue], at: str) -> Section | None:
-    """Text, and beside it one small picture or one button."""
+    """Return a section if the columns are text and one small picture or button."""
     first, second = columns
     if any(column.style != "default" for column in columns):
         return None
@@ -141,7 +140,7 @@ def _small(column: Column, other: Column, raw: JsonValue) -> Image | Button | No
 
 
 def _is_small(image: Image, column: Column, other: Column, raw: JsonValue) -> bool:
-    """Small by itself, or in a column that is no wider than it must be."""
+    """Return whether a picture is small, or in a narrow column."""
     raw_width = raw.get("width") if isinstance(raw, dict) else None
     width = (pixels(raw_width) if isinstance(raw_width, str) else None) or image.asset.width
     if image.size == "large" or (width is not None and width > _SMALL):
@@ -181,7 +180,7 @@ def _alignment(item: Json, width: int) -> tuple[Align | None, ...]:
 
 
 def _cells(reading: Reading, row: Json, at: str, depth: int) -> tuple[Nodes, ...]:
-    """Cells; those of a row that is shown and hidden are so one by one."""
+    """Return the cells of a row; each has the visibility of the row."""
     cells: list[Nodes] = []
     for index, cell in enumerate(items(row, "cells")):
         place = f"{at}/cells/{index}"
@@ -196,12 +195,12 @@ def _cells(reading: Reading, row: Json, at: str, depth: int) -> tuple[Nodes, ...
 
 
 def _table_row(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
-    """A row without its table."""
+    """Read a row outside a table."""
     cells = _cells(reading, item, at, depth)
     return [Table((cells,), header=False, at=at)] if any(cells) else []
 
 
-# --- one after the other --------------------------------------------------------------------
+# --- pages --------------------------------------------------------------------
 
 
 def _carousel(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
@@ -226,7 +225,7 @@ def _accordion_page(reading: Reading, item: Json, at: str, depth: int) -> list[N
 
 
 def _tab_set(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
-    """Only the first tab is open."""
+    """Read tabs as foldable containers; only the first is open."""
     pages = _pages(reading, item, at, depth)
     chosen = next((page for page in pages if isinstance(page, Container)), None)
     return [replace(page, collapsed=False) if page is chosen else page for page in pages]

@@ -1,4 +1,4 @@
-"""The charts of Adaptive Cards -> charts."""
+"""Charts of Adaptive Cards -> charts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _chart(
     value: float | None = None,
     x_title: str = "",
 ) -> list[Node]:
-    """The chart; one without data, or with data that is none, is what its words say."""
+    """Return the chart; without valid data, the words of the element."""
     points = [point for line in series for point in line.points]
     if any(isnan(point.value) for point in points) or (value is None and not points):
         return reading.unknown(reading, item, at, depth)
@@ -46,7 +46,7 @@ def _chart(
     return [chart]
 
 
-# --- pieces of a whole ----------------------------------------------------------------------
+# --- pie, donut, gauge ----------------------------------------------------------------------
 
 
 def _donut(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
@@ -58,7 +58,7 @@ def _pie(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
 
 
 def _pieces(reading: Reading, item: Json, at: str, depth: int, kind: Kind) -> list[Node]:
-    """What stands in the middle is the chart's value, or words below it."""
+    """Read a pie or donut; a number in the middle is its value, text goes below."""
     series = [Series("", _points(reading, objects(item, "data"), "legend", "value"))]
     middle = number(item, "value")
     nodes = _chart(reading, item, at, depth, kind, series, value=middle)
@@ -74,7 +74,7 @@ def _gauge(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
     return _chart(reading, item, at, depth, "gauge", series, value=value, x_title=below)
 
 
-# --- along an axis --------------------------------------------------------------------------
+# --- charts with axes --------------------------------------------------------------------------
 
 
 def _bars(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
@@ -110,7 +110,7 @@ def _several_series(reading: Reading, item: Json) -> list[Series]:
 
 
 def _stacked_rows(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
-    """Teams says what each bar is made of; a series is the same piece of all bars."""
+    """Read stacked rows: Teams lists the pieces of each bar, a series has one piece of all bars."""
     points_by_name: dict[str, list[Point]] = {}
     colors: dict[str, str] = {}
     for bar in objects(item, "data"):

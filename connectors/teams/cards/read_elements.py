@@ -1,4 +1,4 @@
-"""What Adaptive Cards show in text, signs and measures -> nodes."""
+"""Text, facts, badges, progress and buttons of Adaptive Cards -> nodes."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ ALIGN: dict[str, Align] = {"left": "left", "center": "center", "right": "right"}
 _SIZES: dict[str, Size] = {"small": "small", "large": "large", "extralarge": "huge"}
 _LEVELS = {"extralarge": 1, "large": 2, "medium": 3}
 _TAG = re.compile(r"<at>([^<]*)</at>")
-_SHORT = 60  # characters of a fact that may stand beside another one
+_SHORT = 60  # characters; a shorter fact can share a row
 
 
 def style_of(item: Json, key: str = "style") -> Style:
@@ -104,7 +104,7 @@ def _text_block(reading: Reading, item: Json, at: str, _depth: int) -> list[Node
 
 
 def _shaped(item: Json, document: Document, size: str) -> Document:
-    """A heading, bold or fixed-width as a whole."""
+    """Return the document as a heading, in bold or in monospace."""
     if choice_of(item, "fontType") == "monospace":
         return tuple(_fixed_width(block) for block in document)
     style = choice_of(item, "style")
@@ -122,7 +122,7 @@ def _shaped(item: Json, document: Document, size: str) -> Document:
 
 
 def _unbroken(run: Line) -> Line:
-    """A heading is one line, and as bold as can be."""
+    """Return a run without breaks and bold, for a heading."""
     plain: list[Inline] = []
     for inline in run:
         if isinstance(inline, Strong):
@@ -149,7 +149,7 @@ def _fixed_width(block: Block) -> Block:
 
 
 def _rich_text(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
-    """Runs in one paragraph; what a press on them does, if it opens no page, stands below."""
+    """Read runs as one paragraph; their actions other than links become buttons below."""
     runs: list[Inline] = []
     pressed: list[Node] = []
     for index, run in enumerate(items(item, "inlines")):
@@ -178,7 +178,7 @@ def _rich_text(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
 
 
 def _shared(runs: list[Json], key: str) -> str:
-    """What all runs have in common."""
+    """Return the value that all runs share, or an empty string."""
     values = {choice_of(run, key) for run in runs}
     return values.pop() if len(values) == 1 else ""
 
@@ -198,21 +198,21 @@ def _run(reading: Reading, run: Json) -> list[Inline]:
 
 
 def _run_link(reading: Reading, run: Json) -> str:
-    """Where a press on the run leads, if its action has no other words than the run."""
+    """Return the link of a run, if the words of its action are part of the run."""
     url, action = selected_link(run), object_at(run, "selectAction")
     action_words = f"{reading.text(action, 'title')} {reading.text(action, 'tooltip')}".split()
     return url if url and set(action_words) <= set(string(run, "text").split()) else ""
 
 
 def _characters(reading: Reading, run: Json) -> list[Inline]:
-    """Characters as they are, with their `<at>` tags; other markup is none here."""
+    """Return the text of a run with its `<at>` tags; other markup is text."""
     text = reading.resolved(string(run, "text"))
     if choice_of(run, "fontType") == "monospace" and "\n" not in text:
         return [Code(text)] if text.strip() else [Text(text)]
     if "<at>" not in text:
         return dated(text)
     inlines: list[Inline] = []
-    for index, part in enumerate(_TAG.split(text)):  # text and names take turns
+    for index, part in enumerate(_TAG.split(text)):  # texts and names alternate
         inlines += [reading.context.mentions.by_text(part)] if index % 2 else dated(part)
     return inlines
 
@@ -257,7 +257,7 @@ def _fact_set(reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
     return [Fields(tuple(facts), at=at)] if facts else []
 
 
-# --- signs and measures ---------------------------------------------------------------------
+# --- badges, progress, ratings --------------------------------------------------------------
 
 _BADGES: dict[str, Style] = {**STYLES, "informative": "accent", "subtle": "emphasis"}
 
@@ -304,7 +304,7 @@ def _action_set(reading: Reading, item: Json, at: str, depth: int) -> list[Node]
 
 
 def _compound_button(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
-    """A button with a line below its title and a badge: the title is the button's label."""
+    """Read a compound button: a button, its description and its badge."""
     title = reading.line(item, "title")
     pressed = selected_nodes(reading, item, at, depth)
     match pressed:

@@ -1,5 +1,5 @@
-"""What else is attached to a message, or said about it -> nodes: pictures, films, sounds, files,
-messages that it answers or passes on, how it was made and how secret it is."""
+"""Other attachments and entities of a message -> nodes: media, files, quoted and forwarded
+messages, AI label, sources and sensitivity."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ from connectors.teams.cards.read_text import moment_of, plain_line, plain_text
 
 Line = tuple[Inline, ...]
 AttachmentReader = Callable[[Json, Json, str], list[Node]]
-"""(the attachment, its content, where it stands) -> its nodes."""
+"""(attachment, content, place) -> nodes."""
 
 
 # --- media and files ------------------------------------------------------------------------
 
 
 def read_media(attachment: Json, at: str) -> list[Node]:
-    """A picture, a film, a sound, or any other file."""
+    """Return a picture, a video, an audio or another file."""
     media_type = string(attachment, "contentType").partition(";")[0].strip().lower()
     url = string(attachment, "contentUrl")
     asset = Asset(
@@ -75,7 +75,7 @@ def _poster(url: str) -> Asset | None:
 
 
 def _download(attachment: Json, content: Json, at: str) -> list[Node]:
-    """`downloadUrl` opens the file for whoever has it, for some minutes: nobody else gets it."""
+    """Read a download; its `downloadUrl` needs no authentication, so it is not exposed."""
     own = string(content, "uniqueId")
     asset = Asset(
         url="" if own else string(content, "downloadUrl"),
@@ -88,13 +88,13 @@ def _download(attachment: Json, content: Json, at: str) -> list[Node]:
 
 
 def _stored_file(attachment: Json, _content: Json, at: str) -> list[Node]:
-    """A file that lies in SharePoint or OneDrive: a page for those who may see it."""
+    """Read a file in SharePoint or OneDrive: a page for people with access."""
     page, name = string(attachment, "contentUrl"), string(attachment, "name")
     return [File(Asset(page=page, name=name), at=at)] if page or name else []
 
 
 def _consent(attachment: Json, content: Json, at: str) -> list[Node]:
-    """A bot asks whether it may send a file."""
+    """Read a file consent card of a bot."""
     about = plain_text(string(content, "description"))
     asset = Asset(name=string(attachment, "name"), size=whole(content, "sizeInBytes"))
     buttons = tuple(
@@ -109,7 +109,7 @@ def _consent(attachment: Json, content: Json, at: str) -> list[Node]:
 
 
 def _code(attachment: Json, content: Json, at: str) -> list[Node]:
-    """A piece of code, which lies elsewhere as a rule."""
+    """Read a code snippet; its full text is usually a file."""
     name = string(content, "name") or string(attachment, "name")
     language, code = string(content, "language"), string(content, "code")
     document: Document = (Paragraph((Strong((Text(name),)),)),) if name else ()
@@ -124,7 +124,7 @@ def _code(attachment: Json, content: Json, at: str) -> list[Node]:
 
 
 def _quoted_message(_attachment: Json, content: Json, at: str) -> list[Node]:
-    """The message that this one answers, as far as it is shown."""
+    """Read a quoted message with its visible preview."""
     preview = string(content, "messagePreview") or string(content, "preview")
     author = _name(object_at(content, "messageSender")) or string(content, "senderName")
     document = plain_text(preview)
@@ -152,16 +152,16 @@ def _name(identity: Json) -> str:
     return next((name for account in named if (name := string(account, "displayName"))), "")
 
 
-# --- what is said about a message -----------------------------------------------------------
+# --- suggested actions and labels -----------------------------------------------------------
 
 
 def read_suggested(data: Json, at: str) -> list[Node]:
-    """Answers to choose from."""
+    """Return suggested actions as buttons."""
     return card_buttons(items(data, "actions"), f"{at}/actions")
 
 
 def read_disclosure(entity: Json, at: str) -> list[Node]:
-    """That it was made by AI, how secret it is, and its sources."""
+    """Return the AI label, the sensitivity and the sources of a message."""
     kinds = items(entity, "additionalType")
     nodes: list[Node] = []
     if "AIGeneratedContent" in kinds or string(entity, "additionalType") == "AIGeneratedContent":
@@ -184,7 +184,7 @@ def _sensitivity(usage: Json, at: str) -> list[Node]:
 
 
 def source_line(appearance: Json, number: int) -> Line:
-    """`[1] name: abstract (keywords)`, linked."""
+    """Return the line `[1] name: abstract (keywords)` of a source, with a link."""
     name = plain_line(string(appearance, "name")) or plain_line(string(appearance, "title"))
     url = safe_url(string(appearance, "url"))
     line: list[Inline] = [Text(f"[{number}] ")]
@@ -207,7 +207,7 @@ ATTACHMENTS: dict[str, AttachmentReader] = {
 
 
 def read_other(attachment: Json, schema_id: str, at: str, words: tuple[Node, ...]) -> list[Node]:
-    """An attachment of a kind that nobody told us of."""
+    """Return an attachment of an unknown type: as media, or native with its words."""
     if string(attachment, "contentUrl"):
         return read_media(attachment, at)
     if not words and not attachment.get("name"):

@@ -1,4 +1,4 @@
-"""What Adaptive Cards ask -> inputs."""
+"""Inputs of Adaptive Cards -> inputs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class _CommonFields(TypedDict):
 
 
 def _common_fields(reading: Reading, item: Json, at: str) -> _CommonFields:
-    """What all inputs have in common."""
+    """Return the fields that all inputs have."""
     changed = choice_of(object_at(item, "valueChangedAction"), "type")
     return {
         "at": at,
@@ -67,7 +67,7 @@ def _common_fields(reading: Reading, item: Json, at: str) -> _CommonFields:
 
 
 def _text(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
-    """The field, and the button at its end."""
+    """Read a text input with its inline action."""
     field = TextInput(
         **_common_fields(reading, item, at),
         value=reading.resolved(string(item, "value")),
@@ -144,7 +144,7 @@ def _toggle(reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
 
 
 def _choice_set(reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
-    """A choice of options, of people, or of what its author finds for the words typed."""
+    """Read a choice of options, of people, or of search results of its author."""
     options = _options(reading, item, at)
     query = object_at(item, "choices.data")
     source, many = string(query, "dataset"), flag(item, "isMultiSelect")
@@ -177,7 +177,7 @@ def _options(reading: Reading, item: Json, at: str) -> tuple[Option, ...]:
 
 
 def _values(item: Json, *, many: bool) -> tuple[str, ...]:
-    """Several are written with commas between them."""
+    """Return the initial values, which are separated by commas."""
     value = string(item, "value")
     if not many:
         return (value,) if value else ()

@@ -1,4 +1,4 @@
-"""Pictures, films and sounds of Adaptive Cards -> nodes."""
+"""Pictures, video, audio and Graph components of Adaptive Cards -> nodes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _UP_TO: tuple[tuple[int, ImageSize], ...] = (
     (120, "medium"),
     (240, "large"),
 )
-# Pages that show a film; they are none themselves (msteams-docs, "Media elements", 2025-01).
+# Pages with a video player, not video files (msteams-docs, "Media elements", 2025-01).
 _PAGE = re.compile(
     r"https?://(?:[\w-]+\.)*(?:youtube\.com|youtu\.be|vimeo\.com|dailymotion\.com|dai\.ly)/",
     re.IGNORECASE,
@@ -48,7 +48,7 @@ def _image(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
 
 
 def read_picture(reading: Reading, item: Json, at: str, size: str = "") -> Image | None:
-    """The picture by itself; None where nothing says where it is or what it shows."""
+    """Return the picture; None without address and description."""
     url = string(item, "url")
     alt = reading.text(item, "altText") or reading.text(item, "tooltip")
     if not url and not alt:
@@ -63,7 +63,7 @@ def read_picture(reading: Reading, item: Json, at: str, size: str = "") -> Image
 
 
 def _size(named: str, length: int | None) -> ImageSize:
-    """Its name, or that of the pictures with this many pixels."""
+    """Return the named size, or the size of pictures with this many pixels."""
     if length is not None:
         for maximum, size in _UP_TO:
             if length <= maximum:
@@ -73,7 +73,7 @@ def _size(named: str, length: int | None) -> ImageSize:
 
 
 def _image_set(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
-    """A gallery; what a press on a picture does, if it opens no page, stands below it."""
+    """Read a gallery; actions other than links become buttons below it."""
     size = choice_of(item, "imageSize")
     size = size if size in _SIZES else ""
     pictures: list[Image] = []
@@ -90,11 +90,11 @@ def _image_set(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
     return [*gallery, *others]
 
 
-# --- films and sounds -----------------------------------------------------------------------
+# --- video and audio -----------------------------------------------------------------------
 
 
 def _media(reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
-    """The first of its sources; the others are the same in other formats."""
+    """Read the first source; the others are other formats."""
     alt, poster = reading.text(item, "altText"), string(item, "poster")
     poster_asset = Asset(url=poster) if poster else None
     source = next(
@@ -117,7 +117,7 @@ def _media(reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
 
 
 def _captions(reading: Reading, item: Json) -> Line:
-    """The languages in which there are captions, where they are."""
+    """Return the labels of captions, with links."""
     captions: list[Inline] = []
     for source in objects(item, "captionSources"):
         if label := reading.line(source, "label"):
@@ -131,11 +131,11 @@ def _words(text: str, at: str) -> list[Node]:
     return [Prose((Paragraph((Text(text),)),), at=at)] if text else []
 
 
-# --- things of Microsoft Graph --------------------------------------------------------------
+# --- components of Microsoft Graph --------------------------------------------------------------
 
 
 def _component(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
-    """People, files, meetings: as they are, and what is said of them."""
+    """Read a component: a file, or people and meetings as native with words."""
     properties = object_at(item, "properties")
     place = f"{at}/properties"
     match string(item, "name"):
@@ -163,7 +163,7 @@ def _opened(node: Node) -> tuple[Node, ...]:
 
 
 def _person(reading: Reading, person: Json, at: str) -> list[Node]:
-    """`Name (name@example.org)`; a component mentions nobody."""
+    """Return `Name (name@example.org)`; components mention nobody."""
     name, address = reading.line(person, "displayName"), reading.text(person, "userPrincipalName")
     line: list[Inline] = [Strong(name)] if name else []
     if address:

@@ -1,4 +1,4 @@
-"""Who is meant by the `<at>` tags of a message or card. In: its lists of mentions; out: nodes."""
+"""Mention lists of a message or card -> nodes for its `<at>` tags."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from connectors.teams.cards.json_values import Json, object_at, string
 
 @dataclass(frozen=True, slots=True)
 class Mentioned:
-    """One who is mentioned: what the id names, and by which name."""
+    """A mentioned person, tag or channel (`kind`), with id and name."""
 
     kind: str
     id: str
@@ -22,20 +22,20 @@ class Mentioned:
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """The mentions of one message or card, as tags find them: by their words or their number."""
+    """The mentions of one message or card, by tag text and by number."""
 
     workspace: str = ""
     by_words: dict[str, Mentioned] = field(default_factory=dict[str, Mentioned])
     by_number: dict[str, Mentioned] = field(default_factory=dict[str, Mentioned])
 
     def by_text(self, words: str) -> Inline:
-        """`<at>words</at>`; nobody is mentioned by words that no entity explains."""
+        """Return the node of `<at>words</at>`; without an entity it is text."""
         name = " ".join(words.split())
         mentioned = self.by_words.get(words) or self.by_words.get(name)
         return self._node(mentioned, name) if mentioned else Text(f"@{name}")
 
     def numbered(self, number: str, words: str) -> Inline:
-        """`<at id="0">words</at>`, as in HTML."""
+        """Return the node of `<at id="0">words</at>`, as in HTML."""
         mentioned = self.by_number.get(number)
         return self._node(mentioned, words) if mentioned else self.by_text(words)
 
@@ -51,7 +51,7 @@ class Mentions:
 
 
 def mentions_of_entities(entities: Iterable[Json], workspace: str) -> Mentions:
-    """The `mention` entities of an activity or of a card; numbers count these alone."""
+    """Return the mentions in the entities of an activity or card; numbers count only these."""
     mentions = Mentions(workspace)
     mention_entities = (entry for entry in entities if string(entry, "type") == "mention")
     for number, entity in enumerate(mention_entities):
@@ -70,7 +70,7 @@ def mentions_of_entities(entities: Iterable[Json], workspace: str) -> Mentions:
 
 
 def mentions_of_graph(several: Iterable[Json], workspace: str) -> Mentions:
-    """The `mentions` of a Microsoft Graph chatMessage, which its tags number."""
+    """Return the `mentions` of a Microsoft Graph chatMessage, by the numbers of its tags."""
     mentions = Mentions(workspace)
     for mention in several:
         mentioned = object_at(mention, "mentioned")

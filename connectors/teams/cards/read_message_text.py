@@ -1,6 +1,6 @@
-"""The text of messages -> nodes: plain, Markdown with some HTML, or HTML with pictures. Pure.
+"""Text of messages -> nodes: plain text, Markdown with some HTML, or HTML with pictures. Pure.
 
-Nobody is mentioned by writing the links and spoilers of our own Markdown: they are text here.
+Mention links and spoilers of the bridge's own Markdown have no effect: they are text here.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from connectors.teams.cards.read_text import plain_text
 from connectors.teams.elements import Element, parse_html
 from connectors.teams.text import html_to_text
 
-LONGEST = 256 * 1024  # characters of markup; longer text is read as what stands between its tags
+LONGEST = 256 * 1024  # characters; of longer markup only the text without tags is read
 
 _AT = re.compile(r"<at(?:\s[^<>]*)?>(?P<at>[^<]*)</at>")
 _BLOCK_TAG = re.compile(
@@ -53,16 +53,16 @@ _EXTRACTED = re.compile(
     re.IGNORECASE,
 )
 _HREF = re.compile(r"\bhref\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
-# Tags that say nothing in Markdown, and one that it calls otherwise.
+# Tags without a Markdown equivalent, and `strike`, which is `s` in Markdown.
 _DROPPED = re.compile(r"</?(?:span|font|sub|sup|small|big)\b[^<>]*>|</img>", re.IGNORECASE)
 _STRIKE = re.compile(r"<(/?)strike>", re.IGNORECASE)
-# Private characters stand for what Markdown does not know while it is read.
+# Private characters are placeholders of extracted tags while Markdown is parsed.
 _STAND_IN = re.compile("\ue000([0-9]+)\ue001")
 _PRIVATE = re.compile("[\ue000\ue001]")
 
 
 def plain_message(text: str, mentions: Mentions, at: str) -> list[Node]:
-    """Plain text with `<at>Name</at>` in it."""
+    """Return the nodes of plain text with `<at>Name</at>` tags."""
     extracted = _Extracted(mentions)
     return _prose(extracted.put_back(plain_text(extracted.take_out(text, _AT))), at)
 
@@ -71,7 +71,7 @@ def plain_message(text: str, mentions: Mentions, at: str) -> list[Node]:
 
 
 def marked_message(text: str, mentions: Mentions, at: str) -> list[Node]:
-    """What a bot writes: Markdown with some HTML; where there are blocks of HTML, it is HTML."""
+    """Return the nodes of Markdown with some HTML; text with block tags is HTML."""
     if len(text) > LONGEST:
         return plain_message(_TAG.sub(" ", text), mentions, at)
     if "<" not in text:
@@ -98,7 +98,7 @@ def _marked(text: str, mentions: Mentions) -> Document:
 
 
 def html_message(html: str, mentions: Mentions, at: str) -> list[Node]:
-    """HTML as Teams writes it, with its pictures where they stand."""
+    """Return the nodes of HTML, with pictures at their places."""
     if len(html) > LONGEST:
         return _prose(plain_text(unescape(_TAG.sub(" ", html))), at)
     nodes: list[Node] = []
@@ -111,7 +111,7 @@ def html_message(html: str, mentions: Mentions, at: str) -> list[Node]:
 
 
 def html_line(html: str) -> tuple[Inline, ...]:
-    """A title that may have tags in it."""
+    """Return a title that may contain tags."""
     document = html_to_text(html).document if len(html) <= LONGEST else plain_text(html)
     line: list[Inline] = []
     for block in normal.normal(document):
@@ -122,7 +122,7 @@ def html_line(html: str) -> tuple[Inline, ...]:
 
 
 def _pieces(html: str) -> Iterator[str | Element]:
-    """Text and the pictures in it, in order; emoji are text."""
+    """Yield text and pictures in order; emoji stay in the text."""
     end = 0
     for tag in _PICTURE.finditer(html):
         element = next(parse_html(tag[0]).elements(), None)
@@ -168,11 +168,11 @@ _OURS = re.compile(
 
 
 def is_hosted_by_teams(url: str) -> bool:
-    """Whether the bytes are handed out only to those with a token."""
+    """Return whether a request for the file needs a token."""
     return bool(_OURS.match(url)) or "hostedContents/" in url
 
 
-# --- what is taken out while Markdown is read -----------------------------------------------
+# --- tags extracted while Markdown is parsed -----------------------------------------------
 
 
 @dataclass(slots=True)
@@ -217,7 +217,7 @@ class _Extracted:
         return merge_texts(inline for node in nodes for inline in self._inline(node))
 
     def _inline(self, node: Inline) -> Iterable[Inline]:
-        """Styles lie at most once within one another: the Markdown reader sees to that."""
+        """Restore an inline; the Markdown reader does not nest a style in itself."""
         if isinstance(node, Text):
             return self._text(node.value)
         if isinstance(node, Spoiler):
@@ -238,7 +238,7 @@ class _Extracted:
         return Link(url or "", merge_texts(children)) if url else Text(plain_inlines(children))
 
     def _text(self, value: str) -> Iterator[Inline]:
-        pieces = _STAND_IN.split(value)  # text and numbers take turns
+        pieces = _STAND_IN.split(value)  # texts and numbers alternate
         for index, piece in enumerate(pieces):
             if not index % 2:
                 yield Text(piece)

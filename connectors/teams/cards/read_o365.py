@@ -1,4 +1,4 @@
-"""Office 365 connector cards (MessageCard) -> containers. Text is Markdown with some HTML.
+"""Office 365 connector cards (MessageCard) -> containers. Their text is Markdown with some HTML.
 
 Format: learn.microsoft.com, "Legacy actionable message card reference" (2023-05).
 """
@@ -48,11 +48,11 @@ from connectors.teams.cards.read_message_text import marked_message, plain_messa
 Line = tuple[Inline, ...]
 _COLOR = re.compile(r"#?([0-9a-fA-F]{6})")
 _SHORT = 60
-_DEEPEST = 3  # action cards within action cards
+_DEEPEST = 3  # levels of action cards
 
 
 def read_connector_card(card: Json, at: str) -> list[Node]:
-    """The card with its bar of colour, its sections one below the other."""
+    """Return the card with its colour and its sections."""
     nodes = _text(card, "text", at)
     for index, section in enumerate(objects(card, "sections")):
         nodes += _section(section, f"{at}/sections/{index}", first=not nodes)
@@ -95,7 +95,7 @@ def _section(section: Json, at: str, *, first: bool) -> list[Node]:
 
 
 def _activity(section: Json, at: str) -> list[Node]:
-    """Who did what, with their picture beside it."""
+    """Return an activity with its picture."""
     texts: list[Node] = []
     if title := _line(section, "activityTitle", at):
         texts.append(Prose((Paragraph((Strong(title),)),), at=f"{at}/activityTitle"))
@@ -183,13 +183,13 @@ def _button(action: Json, at: str, depth: int) -> Button:
 
 
 def _action_card(action: Json, at: str, depth: int) -> list[Node]:
-    """What an action card asks, and its own actions."""
+    """Return the inputs and actions of an action card."""
     inner = _row(items(action, "actions"), f"{at}/actions", depth + 1)
     return [*_inputs(action, at), *inner]
 
 
 def _flat(action: Json, at: str) -> Iterator[Node]:
-    """The same where cards lie deep within cards: one after the other, without recursion."""
+    """Yield the contents of deeply nested action cards in sequence, without recursion."""
     waiting = [action]
     while waiting:
         card = waiting.pop()
@@ -200,8 +200,8 @@ def _flat(action: Json, at: str) -> Iterator[Node]:
 
 
 def _target(action: Json) -> str:
-    """The page for any system, or else the first one; where no address may be a link, the first:
-    whoever shows the button names it."""
+    """Return the first safe address, preferably for any system; otherwise the first address, which
+    writers name in a loss."""
     targets = objects(action, "targets")
     chosen = [uri for uri in targets if choice_of(uri, "os") in ("default", "")]
     urls = [string(uri, "uri") for uri in (*chosen, *targets)]
@@ -215,7 +215,7 @@ def _target(action: Json) -> str:
 
 
 def _press_data(action: Json) -> JsonValue:
-    """What the press sends, and where."""
+    """Return the target and the body of a press."""
     unsent = ("name", "@context", "@id", "inputs", "actions")
     return {key: value for key, value in action.items() if key not in unsent}
 

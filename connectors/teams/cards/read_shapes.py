@@ -1,4 +1,4 @@
-"""Where a Teams message has a value of another kind than Teams says. Pure; total.
+"""Finds values of wrong types in a Teams message, for any input. Pure.
 
 Source: adaptivecards.io/schemas 1.6 with what Teams adds, Bot Framework activities and cards,
 Microsoft Graph chatMessage (2026-08).
@@ -31,7 +31,7 @@ from connectors.teams.cards.schemas import CARDS, schema_of
 
 
 def wrong_shapes(native: JsonValue) -> tuple[Loss, ...]:
-    """Of what is shown of a message, an attachment or a bare card."""
+    """Return losses for values of wrong types in a message, an attachment or a card."""
     try:
         visible_payloads = payloads(native)
     except CodecError:
@@ -48,12 +48,12 @@ def wrong_shapes(native: JsonValue) -> tuple[Loss, ...]:
 
 
 def _is_card(value: object) -> bool:
-    """An object, also as JSON in a string."""
+    """Return whether it is an object, also as JSON in a string."""
     return parsed(cast("JsonValue", value)) is not None
 
 
 def _envelope_table(value: Mapping[str, object], key: str) -> Table:
-    """What stands around the cards of a message."""
+    """Return the expected types outside of cards."""
     if key != "attachments":
         return _ENVELOPE.get(key, {})
     kind = value.get("contentType")
@@ -62,7 +62,7 @@ def _envelope_table(value: Mapping[str, object], key: str) -> Table:
 
 
 def _within(value: Mapping[str, object], key: str) -> Table:
-    """Of an element that nobody knows all words are looked for anyway."""
+    """Return the expected types within a card; unknown elements are not checked."""
     kind = value.get("type")
     if key in _AT_KEYS:
         return _AT_KEYS[key]
@@ -78,14 +78,14 @@ def _within(value: Mapping[str, object], key: str) -> Table:
 
 
 def _with(*keys: str) -> Expected:
-    """An object with one of these."""
+    """Expect an object with one of these keys."""
     return Expected(lambda value: isinstance(value, dict) and any(key in value for key in keys))
 
 
 _PARTS = frozenset(
     (
         *("Column", "TableRow", "TableCell", "TextRun", "Fact", "CarouselPage"),
-        *("resultItem", "file", "person", "section"),  # of lists
+        *("resultItem", "file", "person", "section"),  # items of list cards
     )
 )
 _WRITTEN = frozenset(("Input.Text", "Input.Number", "Input.Rating"))

@@ -1,7 +1,7 @@
-"""Text in cards -> the text tree: the Markdown of Adaptive Cards, or characters as they are. Pure.
+"""Text in cards -> the text tree: Markdown of Adaptive Cards, or plain text. Pure.
 
-Cards know bold, italic, links and lists (adaptivecards.io, "Text features"), `{{DATE()}}` and
-`{{TIME()}}`, and in Teams `<at>` tags; other signs are text. One pass, whatever the string.
+Cards have bold, italic, links and lists (adaptivecards.io, "Text features"), `{{DATE()}}` and
+`{{TIME()}}`, and in Teams `<at>` tags; other characters are text. One pass for any string.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ITEM = re.compile(r"[ \t]*+(?:(?P<bullet>[-*+])|(?P<number>[0-9]{1,9})[.)])[ \t
 _FUNCTION = (
     r"\{\{(?P<what>DATE|TIME)\((?P<moment>[^(){},]{0,60})(?:,\s*(?P<form>[A-Za-z]{1,20})\s*)?\)\}\}"
 )
-# No part of a token runs over what may begin another one, so that nothing is read many times.
+# No part of a token matches the start of another one, which keeps the search linear.
 _TOKEN = re.compile(
     r"\\(?P<escaped>[!-/:-@\[-`{-~])"
     r"|(?P<marks>\*+|_+)"
@@ -56,11 +56,11 @@ _TOKEN = re.compile(
 )
 
 
-# --- as it stands ---------------------------------------------------------------------------
+# --- plain text ---------------------------------------------------------------------------
 
 
 def plain_line(text: str) -> Line:
-    """Characters as they are, in one run."""
+    """Return plain text as one line."""
     if not _NOT_PLAIN.search(text):
         text = text.strip()
         return (Text(text),) if text else ()
@@ -68,7 +68,7 @@ def plain_line(text: str) -> Line:
 
 
 def plain_text(text: str) -> Document:
-    """Characters as they are; an empty line parts paragraphs."""
+    """Return plain text; empty lines separate paragraphs."""
     run: list[Inline] = []
     for line in _LINE_END.split(text):
         run += [Break(), *dated(line)] if run else dated(line)
@@ -76,7 +76,7 @@ def plain_text(text: str) -> Document:
 
 
 def _trimmed(run: list[Inline]) -> list[Inline]:
-    """Nothing but white space says nothing; at the start of a line it is not seen."""
+    """Remove white space at starts of lines and at the end."""
     trimmed: list[Inline] = []
     for node in run:
         if isinstance(node, Text) and (not trimmed or isinstance(trimmed[-1], Break)):
@@ -95,7 +95,7 @@ def _trimmed(run: list[Inline]) -> list[Inline]:
 
 @dataclass(frozen=True, slots=True)
 class CardContext:
-    """What the card says elsewhere: who is mentioned, where its numbered sources are."""
+    """Data of the card that its texts refer to: mentions and numbered sources."""
 
     mentions: Mentions = field(default_factory=Mentions)
     sources: Mapping[int, str] = field(default_factory=dict[int, str])
@@ -105,7 +105,7 @@ NO_CONTEXT = CardContext()
 
 
 def marked_line(text: str, context: CardContext = NO_CONTEXT) -> Line:
-    """Marked text as one run of inlines."""
+    """Return Markdown of a card as one line."""
     if not _NOT_UNMARKED.search(text):
         text = text.strip()
         return (Text(text),) if text else ()
@@ -113,6 +113,7 @@ def marked_line(text: str, context: CardContext = NO_CONTEXT) -> Line:
 
 
 def marked_text(text: str, context: CardContext = NO_CONTEXT) -> Document:
+    """Return Markdown of a card as a document."""
     if not _NOT_UNMARKED.search(text):
         text = text.strip()
         return (Paragraph((Text(text),)),) if text else ()
@@ -174,7 +175,7 @@ class _Blocks:
 
 @dataclass(slots=True)
 class _Open:
-    """A style that was opened by `width` signs `mark`."""
+    """A style opened by `width` characters `mark`."""
 
     mark: str
     width: int
@@ -182,7 +183,7 @@ class _Open:
 
 
 class _Inlines:
-    """One paragraph. Each style is open at most once, so that the stack stays small."""
+    """Reads one paragraph. Each style is open at most once, which bounds the stack."""
 
     def __init__(self, context: CardContext) -> None:
         self._context = context
@@ -237,7 +238,7 @@ class _Inlines:
             self._add(*cited(normal.tidy(children), source, self._context))
 
     def _source(self, url: str) -> int | None:
-        """`cite:3` names a source of the card."""
+        """Return the number of a link `cite:3` to a source of the card, or None."""
         scheme, _, number = url.partition(":")
         return (
             int(number) if scheme == "cite" and number.isascii() and number[:9].isdigit() else None
@@ -259,7 +260,7 @@ class _Inlines:
         self._say(mark * count)
 
     def _close(self, mark: str, count: int) -> int:
-        """Closes what these signs can close; how many are left."""
+        """Close open styles; return the number of unused characters."""
         while count:
             widths = [
                 style.width for style in self._stack if style.mark == mark and style.width <= count
@@ -283,13 +284,13 @@ class _Inlines:
         return count
 
     def _unfold(self) -> None:
-        """What was never closed is text."""
+        """Turn an unclosed style into text."""
         lost = self._stack.pop()
         self._add(Text(lost.mark * lost.width), *lost.children)
 
 
 def _flanks(before: str, after: str) -> tuple[bool, bool]:
-    """Whether signs between these two characters open, and close (CommonMark 6.2)."""
+    """Return whether marks between two characters can open and can close (CommonMark 6.2)."""
     left = not after.isspace() and (
         not _is_punctuation(after) or before.isspace() or _is_punctuation(before)
     )
@@ -304,7 +305,7 @@ def _is_punctuation(sign: str) -> bool:
 
 
 def cited(label: list[Inline], number: int, context: CardContext) -> list[Inline]:
-    """What a source says: a link to it, or its number where it has no address."""
+    """Return the label as a link to a source; without an address, with its number."""
     url = safe_url(context.sources.get(number, ""))
     if url and label:
         return [Link(url, tuple(label))]
@@ -318,7 +319,7 @@ _MOMENT = re.compile(_FUNCTION)
 
 
 def dated(text: str) -> list[Inline]:
-    """Characters as they are, but for `{{DATE()}}` and `{{TIME()}}`."""
+    """Return plain text with `{{DATE()}}` and `{{TIME()}}` as moments."""
     if "{{" not in text:
         return [Text(text)]
     inlines: list[Inline] = []
@@ -332,8 +333,10 @@ def dated(text: str) -> list[Inline]:
 
 
 def add_moment(children: list[Inline], function: re.Match[str], day_form: str) -> None:
-    """A day and the time of the same moment, with a space between, are one moment; `day_form` is
-    that of the last date."""
+    """Append a date or time function; a date, a space and the time of the same moment merge.
+
+    `day_form` is the format of the last date.
+    """
     node = _moment(function)
     match children[-2:]:
         case [Timestamp(unix, "d" | "D"), Text(" ")] if (
@@ -349,7 +352,7 @@ _DATES = {"": "d", "COMPACT": "d", "SHORT": "D", "LONG": "D"}
 
 
 def _moment(function: re.Match[str]) -> Inline:
-    """A day or time in the reader's own zone; what is no moment of RFC 3339 stays as it is."""
+    """Return a date or time in the reader's zone; an invalid moment stays text."""
     moment = moment_of(function["moment"].strip())
     if moment is None or not -62_000_000_000 < (unix := int(moment.timestamp())) < 250_000_000_000:
         return Text(function[0])
@@ -360,7 +363,7 @@ def _moment(function: re.Match[str]) -> Inline:
 
 
 def moment_of(text: str) -> datetime | None:
-    """A moment as RFC 3339 writes it; None for what is none, or has no zone."""
+    """Return a moment of RFC 3339; None if it is invalid or has no zone."""
     if len(text) < 16 or text[4:5] != "-":
         return None
     try:

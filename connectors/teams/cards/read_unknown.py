@@ -1,4 +1,4 @@
-"""Elements that no reader knows -> a Native node, with the words and known elements found in it."""
+"""Unknown elements -> a Native node, with their words and known elements as fallback."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HIDDEN_KEYS = frozenset(("fallback", "requires", "msteams", "type", "id"))
 
 
 def read_unknown(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
-    """The element as it is, and what can be read in it; within another one only the latter."""
+    """Return a native node with a fallback; within another unknown element only the fallback."""
     reading.bare += 1
     nodes = list(_known_nodes(reading, item, at, depth))
     reading.bare -= 1
@@ -31,7 +31,7 @@ def read_unknown(reading: Reading, item: Json, at: str, depth: int) -> list[Node
 
 
 def _known_nodes(reading: Reading, item: Json, at: str, depth: int) -> Iterator[Node]:
-    """One walk without recursion, in the order of the source."""
+    """Yield words and known elements in document order, without recursion."""
     waiting = _members(item, at)
     while waiting:
         value, place, is_visible = waiting.pop()
@@ -48,14 +48,13 @@ def _known_nodes(reading: Reading, item: Json, at: str, depth: int) -> Iterator[
 
 
 def _members(item: Json, at: str) -> list[tuple[JsonValue, str, bool]]:
-    """The last one first. A `value` is seen where it has a name."""
+    """Return the members in reverse order; a `value` is visible if it has a name or title."""
     named = "title" in item or "name" in item
     members: list[tuple[JsonValue, str, bool]] = []
     for key, value in item.items():
         is_visible = key in _VISIBLE_KEYS or (named and key in ("value", "name"))
-        if key in _HIDDEN_KEYS or (
-            key == "data" and isinstance(value, dict)
-        ):  # what an author receives
+        is_press_data = key == "data" and isinstance(value, dict)
+        if key in _HIDDEN_KEYS or is_press_data:
             continue
         if is_visible or isinstance(value, dict | list):
             members.append((value, _below(at, key), is_visible))
@@ -64,7 +63,7 @@ def _members(item: Json, at: str) -> list[tuple[JsonValue, str, bool]]:
 
 
 def _below(at: str, step: str) -> str:
-    """What lies very deep stands where its ancestor stands."""
+    """Return the pointer of a member; very deep members have that of their ancestor."""
     if len(at) + len(step) > 400:
         return at
     if "~" in step or "/" in step:

@@ -1,5 +1,6 @@
-"""One card while it is read: what is known of it, and how elements, those that are hidden and
-those that need another in their place are gone through. The elements themselves are elsewhere.
+"""The state of reading one card: texts, element dispatch, visibility, fallbacks and depth.
+
+The readers of the elements are in other files.
 """
 
 from __future__ import annotations
@@ -36,24 +37,27 @@ from connectors.teams.cards.schemas import ADAPTIVE
 
 Line = tuple[Inline, ...]
 ElementReader = Callable[["Reading", Json, str, int], list[Node]]
-"""(the card, an element, where it stands, how deep) -> its nodes."""
+"""(reading, element, place, depth) -> nodes."""
 
-MAX_DEPTH = 12  # elements within elements; what lies deeper stands side by side
-_MARKED = 400_000  # characters of a card whose Markdown is read; a message has 100 KB at most
-_POINTERS = 30_000_000  # characters of pointers; then deep elements stand where theirs stands
-_DEEPEST = 60  # levels of an element that is kept as it is
+MAX_DEPTH = 12  # levels of elements; deeper elements become siblings
+_MARKED = 400_000  # characters of Markdown in a card; a message has at most 100 KB
+_POINTERS = 30_000_000  # characters; beyond, deep elements get their ancestor's pointer
+_DEEPEST = 60  # levels of a native element
 _RESOURCE = re.compile(r"\$\{rs:([^{}]{1,200})\}")
 _INNER = (
     *("body", "items", "columns", "rows", "cells", "pages", "images", "content", "card"),
     *("actions", "selectAction", "inlineAction", "menuActions"),
 )
-"""Where elements and actions hold others, in the order in which they are shown."""
+"""Keys of inner elements and actions, in visible order."""
 
 
 @dataclass(slots=True)
 class Reading:
-    """`asks`: the card has inputs. `toggled`: the ids that its actions show and hide. `unmet`
-    counts elements that nothing stands for, `bare` how many unknown ones we are within."""
+    """The state of reading one card.
+
+    `asks`: the card has inputs. `toggled`: ids that its actions show and hide. `unmet`: number of
+    elements without a usable fallback. `bare`: number of enclosing unknown elements.
+    """
 
     readers: Mapping[str, ElementReader]
     unknown: ElementReader
@@ -69,7 +73,7 @@ class Reading:
     # --- text
 
     def marked(self, text: str) -> Document:
-        """Text with the Markdown of cards."""
+        """Return text with Markdown; plain text beyond the limit of the card."""
         text = self.resolved(text)
         self._marked -= len(text)
         return marked_text(text, self.context) if self._marked > 0 else plain_text(text)
@@ -80,16 +84,16 @@ class Reading:
         return marked_line(text, self.context) if self._marked > 0 else plain_line(text)
 
     def line(self, element: Json, key: str) -> Line:
-        """Text that shows its characters as they are."""
+        """Return a plain text member as one line."""
         text = string(element, key)
         return plain_line(self.resolved(text)) if text else ()
 
     def text(self, element: Json, key: str) -> str:
-        """The same as a string, on its lines."""
+        """Return a plain text member as a string."""
         return self.resolved(string(element, key)).strip()
 
     def resolved(self, text: str) -> str:
-        """`${rs:name}` is what the card's resources say."""
+        """Replace `${rs:name}` by the string resources of the card."""
         if not self.strings or "${rs:" not in text:
             return text
         return _RESOURCE.sub(lambda resource: self.strings.get(resource[1], resource[0]), text)
@@ -97,7 +101,7 @@ class Reading:
     # --- elements
 
     def nodes(self, several: JsonValue, at: str, depth: int) -> list[Node]:
-        """Elements below one another, lines between them where they are asked for."""
+        """Return the nodes of several elements, with dividers for separators."""
         if not isinstance(several, list):
             return self._lone(several, at, depth)
         if depth > MAX_DEPTH:
@@ -114,13 +118,13 @@ class Reading:
         return self.single(item, at, depth) if isinstance(item, dict | str) else []
 
     def single(self, item: JsonValue, at: str, depth: int) -> list[Node]:
-        """One of several; side by side with what lies in it where it lies very deep."""
+        """Return the nodes of one item of a list; flat beyond the maximal depth."""
         if depth > MAX_DEPTH:
             return list(self._flat(iter([(item, at)])))
         return self.element(item, at, depth)
 
     def element(self, item: JsonValue, at: str, depth: int) -> list[Node]:
-        """One element or action, or what is to be shown in its place."""
+        """Return the nodes of an element or action, or of its fallback."""
         if type(item) is not dict:
             return list(self._words(item, at))
         kind = item.get("type")
@@ -130,7 +134,7 @@ class Reading:
         return self.with_visibility(item, self._read(reader, item, at, depth), at)
 
     def _read(self, reader: ElementReader, item: Json, at: str, depth: int) -> list[Node]:
-        """What an element says, and elements in one that should have none."""
+        """Read an element, and unexpected `items` in it."""
         if _is_misfit(item):
             return self.unknown(self, item, at, depth)
         nodes = reader(self, item, at, depth)
@@ -139,13 +143,13 @@ class Reading:
         return nodes
 
     def _words(self, item: JsonValue, at: str) -> Iterator[Node]:
-        """What is no element says its words."""
+        """Yield the words of an item that is no element."""
         text = item if isinstance(item, str) else written_number(item)
         if document := self.marked(text):
             yield Prose(document, at=at)
 
     def with_visibility(self, item: Json, nodes: list[Node], at: str) -> list[Node]:
-        """The nodes of an element; a container around them where they are shown and hidden."""
+        """Return the nodes, in a container if the element is hidden or toggled."""
         hidden = _is_hidden(item)
         if not hidden and not self.toggled:
             return nodes
@@ -155,15 +159,17 @@ class Reading:
         return [_foldable(nodes, at, own_id, hidden=hidden)]
 
     def meets(self, item: Json) -> bool:
-        """Whether we are a host as the element requires one."""
+        """Return whether the bridge meets the host requirements of an element."""
         requires = item.get("requires")
         if not isinstance(requires, dict):
             return True
         return all(_has(name, version) for name, version in requires.items())
 
     def _first_met(self, item: Json, at: str, depth: int) -> list[Node]:
-        """The element, or the first of its fallbacks that can be shown. What cannot, and has
-        none, asks for the fallback of what it stands in."""
+        """Return the nodes of the element, or of its first usable fallback.
+
+        An unusable element without fallback triggers the fallback of its enclosing element.
+        """
         while True:
             kind = item.get("type")
             reader = self.readers.get(kind) if isinstance(kind, str) else None
@@ -183,10 +189,10 @@ class Reading:
                 return []  # "drop"
             item, at = fallback, f"{at}/fallback"
 
-    # --- what lies too deep
+    # --- too deep elements
 
     def _flat(self, several: _Placed) -> Iterator[Node]:
-        """Every element by itself, without what is in it; that follows. No recursion."""
+        """Yield elements without their inner elements, which follow; no recursion."""
         stack: list[tuple[_Placed, str | None]] = [(several, None)]
         while stack:
             level, hidden_by = stack[-1]
@@ -207,13 +213,13 @@ class Reading:
                 yield from self._words(item, place)
 
     def _standing(self, item: Json) -> Json:
-        """The element, or the first of its fallbacks that is known."""
+        """Return the element, or its first known fallback."""
         while not self.knows(item) and isinstance(fallback := item.get("fallback"), dict):
             item = fallback
         return item
 
     def _alone(self, item: Json, at: str, hidden_by: str | None) -> Iterable[Node]:
-        """What an element says without those in it; no container of nothing."""
+        """Return the nodes of an element without its inner elements."""
         if self.knows(item):
             nodes = self.readers[string(item, "type")](self, _without_inner(item), at, MAX_DEPTH)
         else:
@@ -230,7 +236,7 @@ class Reading:
             yield item, self._below(at, index)
 
     def _within(self, item: Json, at: str) -> _Placed:
-        """What an element holds, and its text runs' actions; an unknown one is read as a whole."""
+        """Yield inner elements and the actions of text runs; none of unknown elements."""
         if not self.knows(item) and not _is_frame(item):
             return
         for index, run in enumerate(items(item, "inlines")):
@@ -242,7 +248,7 @@ class Reading:
                 yield held, self._below(at, key)
 
     def _below(self, at: str, step: str | int) -> str:
-        """A pointer, while there is room for such."""
+        """Return the pointer of a member, or its ancestor's when the budget is spent."""
         if self._pointers < 0:
             return at
         place = f"{at}/{step}"
@@ -254,7 +260,7 @@ _Placed = Iterator[tuple[JsonValue, str]]
 
 
 def _is_frame(item: Json) -> bool:
-    """Columns, rows and cells need not say what they are."""
+    """Return whether it is a column, row or cell without type."""
     return "type" not in item and not _FRAMED.isdisjoint(item)
 
 
@@ -288,7 +294,7 @@ _WITH_ITEMS = frozenset(
 
 
 def _is_misfit(item: Json) -> bool:
-    """Whether something else stands where words should."""
+    """Return whether a text member has a list or an object."""
     get = item.get
     return (
         type(get("text")) in _HOLDERS
@@ -298,7 +304,7 @@ def _is_misfit(item: Json) -> bool:
 
 
 def as_it_is(item: Json, nodes: Iterable[Node], at: str) -> list[Node]:
-    """The element itself and nodes that say the same; these alone where it is very deep."""
+    """Return a native node with a fallback; only the fallback if it is nested too deeply."""
     try:
         check_nesting(item, _DEEPEST)
     except CodecError:
@@ -321,7 +327,7 @@ _NEWEST = {"adaptiveCards": (1, 6), "responsiveLayout": (1, 0)}
 
 
 def _has(name: str, version: JsonValue) -> bool:
-    """Whether we know this ability in this version or a newer one."""
+    """Return whether the bridge supports a host feature in this version."""
     if name not in _NEWEST or not isinstance(version, str):
         return False
     parts = version.strip().split(".")[:2]
@@ -338,7 +344,7 @@ def _has(name: str, version: JsonValue) -> bool:
 def begin_reading(
     card: Json, workspace: str, readers: Mapping[str, ElementReader], unknown: ElementReader
 ) -> Reading:
-    """What is to be known before the first element is read."""
+    """Return the reading state of a card before its first element."""
     asks, toggled = _survey(card)
     entities = objects(object_at(card, "msteams"), "entities") or objects(
         object_at(card, "msTeams"), "entities"
@@ -359,7 +365,7 @@ def begin_reading(
 
 
 def _survey(card: Json) -> tuple[bool, frozenset[str]]:
-    """Whether there are inputs anywhere, and the ids that actions show and hide."""
+    """Return whether a card has inputs, and the ids that its actions show and hide."""
     asks = False
     toggled: set[str] = set()
     waiting: list[Json | list[JsonValue]] = [card]
@@ -377,7 +383,7 @@ def _survey(card: Json) -> tuple[bool, frozenset[str]]:
 
 
 def targets_of(action: Json) -> tuple[str, ...]:
-    """The ids in a list of target elements, each an id or an object with one."""
+    """Return the ids of target elements; each target is an id or an object."""
     named = [
         string(item, "elementId") if isinstance(item, dict) else item
         for item in items(action, "targetElements")
@@ -386,7 +392,7 @@ def targets_of(action: Json) -> tuple[str, ...]:
 
 
 def _strings(card: Json) -> dict[str, str]:
-    """The card's string resources, in its own language where they have it."""
+    """Return the string resources of a card, in its language if available."""
     language = string(card, "lang").lower()
     strings: dict[str, str] = {}
     for name, resource in object_at(card, "resources", "strings").items():

@@ -1,11 +1,11 @@
-"""The names of what Teams shows: payloads as they are attached, and what else of a message is."""
+"""Schema ids of payloads: content types of attachments, and names for other parts of a message."""
 
 from __future__ import annotations
 
 _CARD = "application/vnd.microsoft.card."
 _TEAMS = "application/vnd.microsoft.teams."
 
-ADAPTIVE_TYPE = f"{_CARD}adaptive"  # as a contentType
+ADAPTIVE_TYPE = f"{_CARD}adaptive"  # as contentType
 ADAPTIVE = f"{_CARD}adaptive+json"
 HERO = f"{_CARD}hero"
 THUMBNAIL = f"{_CARD}thumbnail"
@@ -21,20 +21,20 @@ LIST = f"{_TEAMS}card.list"
 CONNECTOR = f"{_TEAMS}card.o365connector"
 DOWNLOAD = f"{_TEAMS}file.download.info"
 FILE_INFO = f"{_TEAMS}card.file.info"
-OWN_FILE = "teams:"  # before the platform's own id of a file
+OWN_FILE = "teams:"  # prefix of native file ids
 FILE_CONSENT = f"{_TEAMS}card.file.consent"
-REFERENCE = "reference"  # a file that lies elsewhere
+REFERENCE = "reference"  # a file in SharePoint or OneDrive
 QUOTED = "messageReference"
 FORWARDED = "forwardedMessageReference"
 SUGGESTED = "application/vnd.microsoft.suggestedactions+json"
-DISCLOSURE = "https://schema.org/Message"  # an entity: made by AI, its sources, how secret it is
+DISCLOSURE = "https://schema.org/Message"  # an entity: AI label, sources, sensitivity
 TEXT = ""
 
 CARDS = frozenset((
     ADAPTIVE, HERO, THUMBNAIL, RECEIPT, SIGNIN, OAUTH, ANIMATION, AUDIO, VIDEO, ANNOUNCEMENT,
     LIST, CONNECTOR,
 ))  # fmt: skip
-"""What stands as a card of its own, beside others."""
+"""Payloads that are cards of their own."""
 
 MEDIA = frozenset((
     "image/*", "image/png", "image/jpeg", "image/jpg", "image/gif", "image/webp", "image/bmp",
@@ -48,7 +48,7 @@ SCHEMA_IDS: frozenset[str] = CARDS | MEDIA | frozenset((
 
 
 def schema_of(content_type: str) -> str:
-    """The schema id of an attachment's content type."""
+    """Return the schema id of an attachment's content type."""
     name = content_type.partition(";")[0].strip()
     schema_id = _BY_LOWER.get(name.lower(), name)
     return ADAPTIVE if schema_id == ADAPTIVE_TYPE else schema_id

@@ -1,4 +1,4 @@
-"""The template language of Adaptive Cards: a template and its data -> the card. Pure and bounded.
+"""The template language of Adaptive Cards: template and data -> card, with bounded cost. Pure.
 
 `${expression}` in text, `$data` and `$when` on objects, `$root`, `$index` and `$host` in
 expressions (learn.microsoft.com, "Adaptive Cards template language", 2025-06).
@@ -33,16 +33,16 @@ from connectors.teams.cards.json_places import places_of
 from connectors.teams.cards.json_values import Json
 
 MAX_DEPTH = 64  # levels of a template that are expanded
-MAX_COST = 400_000  # steps, items and characters (by eights) of one expansion
-_MAX_POINTERS = 1000  # pointers, which are long where a card is deep
+MAX_COST = 400_000  # steps, items and eighths of characters of one expansion
+_MAX_POINTERS = 1000  # pointers are long in deep cards
 _RESOURCE = "rs:"  # `${rs:name}` names a string of the card itself
 
 
 def expand(template: Json, data: JsonValue, host: JsonValue = None) -> tuple[Json, tuple[str, ...]]:
-    """The card, and pointers into it to what still has `${...}`: it has no value in this data.
+    """Return the card, and pointers to `${...}` without a value.
 
-    Without data the template's own `$data` is used. Raises CodecError where the card would be
-    beyond all measure, and nothing else.
+    Without `data` the template's own `$data` is used. Raises CodecError if the expansion exceeds
+    its budget or the input is nested too deeply.
     """
     for value in (template, data, host):
         check_nesting(value)
@@ -54,14 +54,14 @@ def expand(template: Json, data: JsonValue, host: JsonValue = None) -> tuple[Jso
     try:
         card = expanding.member(template, Scope(data, names, Budget(MAX_COST), FUNCTIONS, SPECIALS))
     except Exhausted:
-        raise CodecError("", "expands beyond all measure; give it less data") from None
+        raise CodecError("", "the expansion is too large; use less data") from None
     several = card if isinstance(card, list) else [card]
     first = several[0] if several else None
     return first if isinstance(first, dict) else {}, tuple(expanding.unresolved)
 
 
 def unexpanded_in(value: JsonValue, at: str = "") -> tuple[str, ...]:
-    """Pointers to the text that has `${...}` in it; where there is far more, one to the whole."""
+    """Return pointers to texts with `${...}`; beyond 1000, one pointer to the whole."""
     matches = islice(places_of(value, _is_unexpanded), _MAX_POINTERS + 1)
     places = [f"{at}{place}" for place, _, _ in matches]
     return (*places[:_MAX_POINTERS], *(at for _ in places[_MAX_POINTERS:]))
@@ -86,7 +86,7 @@ class _Expanding:
     unresolved: list[str] = field(default_factory=list[str])
 
     def member(self, item: Json, scope: Scope, at: str = "", depth: int = 0) -> JsonValue:
-        """An object that stands alone: it may become none or several."""
+        """Expand an object, which may become None or a list."""
         contexts = self._contexts(item, scope, at)
         objects = [self._object(item, context, at, depth) for context in contexts]
         expanded: list[JsonValue] = [item for item in objects if item is not None]
@@ -106,7 +106,7 @@ class _Expanding:
         return value
 
     def _list(self, several: list[JsonValue], scope: Scope, at: str, depth: int) -> JsonValue:
-        """Objects in a list stand there as often as they have data."""
+        """Expand a list; an object is repeated for each item of its data."""
         expanded: list[JsonValue] = []
         for item in several:
             if not isinstance(item, dict) or depth >= MAX_DEPTH:
@@ -120,7 +120,7 @@ class _Expanding:
         return expanded
 
     def _contexts(self, item: Json, scope: Scope, at: str) -> list[Scope]:
-        """Where the names within an object are looked up: once for each item of its data."""
+        """Return a scope for each item of an object's data."""
         if "$data" not in item:
             return [scope]
         data = item["$data"]
@@ -135,7 +135,7 @@ class _Expanding:
         return [_scope_of(scope, item, index) for index, item in enumerate(data)]
 
     def _object(self, item: Json, scope: Scope, at: str, depth: int) -> Json | None:
-        """None where `$when` says so; one that cannot be decided stays."""
+        """Expand an object; None if `$when` is false. An undecidable `$when` stays."""
         expanded: Json = {}
         if "$when" in item:
             when = self._decide(item["$when"], scope, pointer(at, "$when"))
@@ -151,7 +151,7 @@ class _Expanding:
         return expanded
 
     def _decide(self, when: JsonValue, scope: Scope, at: str) -> bool | None:
-        """Only true is true (adaptivecards-templating 2.3); None for what is no expression here."""
+        """Return whether `$when` is true (adaptivecards-templating 2.3); None without a value."""
         if not isinstance(when, str):
             return when is not False
         match split_text(when):
@@ -167,7 +167,7 @@ class _Expanding:
     # --- text
 
     def _text(self, text: str, scope: Scope, at: str) -> JsonValue:
-        """A lone expression keeps its kind; others are put into the text."""
+        """Expand text; a single expression keeps its type."""
         scope.budget.spend(len(text) // 8)
         if "${" not in text:
             return text
@@ -204,7 +204,7 @@ def _value_of(part: Embedded, scope: Scope) -> JsonValue:
 
 
 def _is_defined(expression: Expression, scope: Scope) -> bool:
-    """Whether a name has a value, be it null; what is worked out always has one."""
+    """Return whether a name is defined, also as null; computed values always are."""
     match expression:
         case Name(name):
             return name in scope.names or (isinstance(scope.data, dict) and name in scope.data)

@@ -1,7 +1,7 @@
-"""A card -> messages as the Bot Framework takes them: text, text and a card, cards. Pure, stable.
+"""A card -> Bot Framework messages: text, text and a card, or cards. Pure and deterministic.
 
-Mere text is a message with text; what stands for itself after some text is a card below it; all
-else is Adaptive Cards. Nobody is mentioned: that needs entities, and none are written.
+Plain text becomes a message with text; a box after text becomes a card below it; everything else
+becomes Adaptive Cards. The messages mention nobody, because they have no mention entities.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from connectors.teams.cards.write_structure import unboxed
 _VERSION = "1.5"
 _SCHEMA = "http://adaptivecards.io/schemas/adaptive-card.json"
 _SHELL = 500  # bytes around the body of a card
-_BYLINE = 1000  # UTF-16 units of text that who sends it may put before ours
-_ROOM = CARD_LIMIT - 2 * _BYLINE - 1200  # bytes of a card's body; the rest is around it
+_BYLINE = 1000  # UTF-16 units; reserved for the author's line
+_ROOM = CARD_LIMIT - 2 * _BYLINE - 1200  # bytes of a card's body; the remainder is for the activity
 
 
 @dataclass(slots=True)
@@ -35,8 +35,11 @@ class _Message:
 
 
 def write_card(card: Card, rendering: Rendering, *, apart: bool = False) -> Written:
-    """The card as activities, in order. All words and actions are there, or named in a Loss. With
-    `apart` no activity has text and cards at once, which Teams refuses in an edit."""
+    """Return the activities of a card, in order, and the losses.
+
+    All words and actions are written or named in a Loss. With `apart` no activity has both text and
+    cards, which Teams refuses in an edit.
+    """
     writing = start(card, rendering)
     messages = _messages(writing, _opened(card.nodes), apart=apart)
     files = _files_by_message(writing, messages)
@@ -50,7 +53,7 @@ def write_card(card: Card, rendering: Rendering, *, apart: bool = False) -> Writ
 
 
 def _opened(nodes: Nodes) -> Nodes:
-    """A card that is all there is needs no box within the card."""
+    """Return the nodes; a single card needs no box within the card."""
     match nodes:
         case (Container(form="card") as only,):
             return unboxed(only)
@@ -76,7 +79,7 @@ def _messages(writing: Writing, nodes: Nodes, *, apart: bool) -> list[_Message]:
 
 
 def _lead(writing: Writing, nodes: Nodes) -> int:
-    """How many nodes at the start are mere text."""
+    """Return the number of plain text nodes at the start."""
     count = 0
     for node in nodes:
         if not is_plain(writing, node):
@@ -92,7 +95,7 @@ def _is_box(node: Node) -> bool:
 def _with_cards(
     writing: Writing, texts: list[str], nodes: Nodes, *, apart: bool = False
 ) -> list[_Message]:
-    """Each card of a carousel, and each of several cards, is an attachment of its own."""
+    """Return messages with cards; several cards become several attachments."""
     match nodes:
         case (Carousel(cards),) if cards:
             bodies = [_body(writing, card) for card in cards]
@@ -142,7 +145,7 @@ def _fill(
 
 
 def _pages(writing: Writing, body: list[Element], room: int) -> list[tuple[list[Element], int]]:
-    """The bodies of cards, each with what it weighs in a message."""
+    """Return the bodies of cards with their sizes in a message."""
     if not body:
         return []
     body, weight = with_weight(body)
@@ -176,11 +179,11 @@ def _activity(message: _Message, summary: str) -> Element:
     return element
 
 
-# --- what works only within one card ------------------------------------------------------------
+# --- references between cards ------------------------------------------------------------
 
 
 def _mend(writing: Writing, pages: Sequence[list[Element]]) -> None:
-    """A part whose button is in another card is shown; a button that can show nothing says so."""
+    """Show hidden parts whose button is in another card; disable buttons without targets."""
     if writing.toggles:
         targets = [set(_targets(page)) for page in pages]
         everywhere = set[str]().union(*targets)
@@ -220,7 +223,7 @@ def _targets(page: list[Element]) -> Iterator[str]:
 
 
 def _name_inputs_apart(writing: Writing, pages: Sequence[list[Element]]) -> None:
-    """A button sends the inputs of its own card."""
+    """Report inputs of cards without a button: a button sends only the inputs of its card."""
     asks = [_labels(page) for page in pages]
     sends = [any(map(_sends, objects_in(page))) for page in pages]
     for labels, sent in zip(asks, sends, strict=True):
@@ -243,7 +246,7 @@ def _sends(element: Element) -> bool:
 
 
 def _files_by_message(writing: Writing, messages: list[_Message]) -> list[tuple[Asset, ...]]:
-    """The files of each message: where their names stand, else in the last one."""
+    """Return the files of each message: with their names, or else in the last message."""
     if not writing.files:
         return [()] * len(messages)
     if not messages:

@@ -1,4 +1,4 @@
-"""Buttons, menus behind three dots and rows of actions -> ActionSets."""
+"""Buttons, overflow menus and rows of actions -> ActionSets."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ _STYLES = {"good": "positive", "primary": "positive", "danger": "destructive"}
 
 
 def actions_row(writing: Writing, node: Actions) -> list[Element]:
-    """Buttons side by side; inputs between them have rows of their own. One button after one text
-    stands within it."""
+    """Return rows of buttons; inputs between them have their own rows.
+
+    A single button after a single text input becomes its inline action.
+    """
     match node.items:
         case (TextInput() as text_input, Button(does="press" | "submit" | "open") as button):
             return _with_inline(writing, text_input, button)
@@ -48,7 +50,7 @@ def _with_inline(writing: Writing, text_input: TextInput, button: Button) -> lis
 
 
 def choice_elements(writing: Writing, node: Choice) -> list[Element]:
-    """A menu behind three dots is the row of its options wherever it stands; any other asks."""
+    """Return an overflow menu as a row of options, another choice as an input."""
     return _row(writing, (node,))
 
 
@@ -98,7 +100,7 @@ class _Row:
             self.elements += below
 
     def _overflow(self, node: Choice) -> None:
-        """Its options are the row's own actions, behind the three dots."""
+        """Add the options of an overflow menu as secondary actions of the row."""
         writing = self._writing
         if label := plain(node.label):
             self.end()
@@ -112,7 +114,7 @@ class _Row:
 
 
 def is_overflow(writing: Writing, node: Choice) -> bool:
-    """Whether its options stand behind the three dots of a row of actions."""
+    """Return whether a choice is written as secondary actions of a row."""
     return node.form == "overflow" and writing.is_heard and bool(node.options) and not node.disabled
 
 
@@ -135,7 +137,7 @@ def _option(writing: Writing, option: Option, token: str, at: str) -> Element:
 
 
 def _action(writing: Writing, node: Button) -> tuple[Element | None, list[Element]]:
-    """The action, and what it unfolds below its row; no action: text that stands in its place."""
+    """Return the action and the elements below its row; without an action, its text."""
     look = _look(writing, node)
     if node.does in ("press", "submit") and not writing.is_heard:
         return _foreign(writing, node, look)
@@ -164,7 +166,7 @@ def _effect(writing: Writing, node: Button, look: Element) -> tuple[Element | No
 
 
 def _reveal(writing: Writing, node: Button, look: Element) -> tuple[Element, list[Element]]:
-    """Clients open one card within a card, not one within that (AdaptiveCards #4233, 2020-06)."""
+    """Return a reveal action; clients open one level of cards (AdaptiveCards #4233, 2020-06)."""
     shows = writing.shows
     writing.shows = False
     items = writing.elements(node.nodes)
@@ -194,7 +196,7 @@ def _look(writing: Writing, node: Button) -> Element:
 
 
 def _add_icon(writing: Writing, icon: Asset, look: Element, at: str) -> None:
-    """A picture, or one of Teams' own set; what it shows is told where the hint would be."""
+    """Add an icon: a picture, or one of Teams' set; its description becomes the tooltip."""
     if _OWN_ICON.match(icon.name):
         look["iconUrl"] = icon.name
     elif url := writing.picture(icon):
@@ -206,7 +208,7 @@ def _add_icon(writing: Writing, icon: Asset, look: Element, at: str) -> None:
 
 
 def _foreign(writing: Writing, node: Button, look: Element) -> tuple[Element | None, list[Element]]:
-    """Nobody would hear a press: the button leads to the original, where there is a link to it."""
+    """Return a link to the original message: nobody would receive a press."""
     url = foreign(writing, look["title"], node.at)
     if not url:
         return None, _as_text(writing, node, look)

@@ -1,4 +1,4 @@
-"""Charts -> the charts that Teams draws, with a table of the same numbers for other clients."""
+"""Charts -> charts of Teams, with a table as fallback for other clients."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def chart(writing: Writing, node: Chart) -> list[Element]:
 
 
 def _as_table(node: Chart) -> Nodes:
-    """Its numbers; the title of the second axis stands below unless a column bears it."""
+    """Return the numbers as a table; the y title is a line below unless a column has it."""
     table = degrade.chart_as_table(node)
     if not node.y_title.strip() or any(not series.name for series in node.series):
         return (table,)
@@ -38,7 +38,7 @@ def _as_table(node: Chart) -> Nodes:
 
 
 def _drawn_chart(writing: Writing, node: Chart) -> Element | None:
-    """The chart; None where Teams would draw too little of it."""
+    """Return the chart; None if Teams would lose too much of it."""
     numbers = [point.value for series in node.series for point in series.points]
     if not numbers or not all(map(isfinite, numbers)):
         return None

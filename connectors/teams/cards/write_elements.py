@@ -1,4 +1,4 @@
-"""Nodes of a card -> elements of an Adaptive Card: one function for each kind of node."""
+"""Nodes of a card -> elements of an Adaptive Card: one function for each node type."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ _ALERTS = {
 
 
 def start(card: Card, rendering: Rendering) -> Writing:
-    """The writing of this card; nothing is written yet."""
+    """Return the initial state of writing a card."""
     return Writing(card, rendering, _WRITERS)
 
 
@@ -120,7 +120,7 @@ def alert(writing: Writing, node: Alert) -> list[Element]:
 
 
 def badge(writing: Writing, node: Badge) -> list[Element]:
-    """A word on a coloured ground, or an icon of Teams' own set; elsewhere bold text."""
+    """Return a badge or an icon; other clients show bold text."""
     text = writing.short(plain(node.text), node.at, "badge_cut")
     hint = writing.short(plain(node.hint), node.at, "badge_cut")
     if not text and not node.icon:
@@ -137,7 +137,7 @@ def badge(writing: Writing, node: Badge) -> list[Element]:
 
 
 def progress(writing: Writing, node: Progress) -> list[Element]:
-    """The label, and a bar; elsewhere a bar of signs."""
+    """Return the label and a progress bar; other clients show a bar of characters."""
     is_known = node.value is not None and isfinite(node.value) and 0 < node.max < inf
     bar = Progress(node.value if is_known else None, max=node.max, at=node.at)
     element: Element = {"type": "ProgressBar"}
@@ -152,7 +152,7 @@ def progress(writing: Writing, node: Progress) -> list[Element]:
 
 
 def rating(writing: Writing, node: Rating) -> list[Element]:
-    """Stars; elsewhere signs."""
+    """Return a rating; other clients show star characters."""
     maximum = max(node.max, 1)
     value = min(max(node.value, 0), maximum) if isfinite(node.value) else 0
     element: Element = {"type": "Rating", "value": value, "max": maximum}
@@ -172,7 +172,7 @@ def poll(writing: Writing, node: Poll) -> list[Element]:
     return writing.elements(degrade.poll_as_nodes(node))
 
 
-# --- deeper than people nest --------------------------------------------------------------------
+# --- too deep nodes --------------------------------------------------------------------
 
 
 def _opened_actions(_writing: Writing, node: Actions) -> Nodes:
@@ -187,13 +187,13 @@ def _opened_button(writing: Writing, node: Button) -> Nodes | None:
     return (degrade.line_prose(node.label, node.at), *node.nodes)
 
 
-# --- which node is written how ------------------------------------------------------------------
+# --- writers by node type ------------------------------------------------------------------
 
 
 def _adding(
     elements: Callable[[Writing, Any], list[Element]],
 ) -> Callable[[Writing, Any], None]:
-    """Elements hold others, so their writers return them; this one adds them to the card."""
+    """Return a writer that adds the returned elements to the card."""
 
     def write(writing: Writing, node: Any) -> None:
         writing.pieces += elements(writing, node)

@@ -1,5 +1,7 @@
-"""Elements -> as many cards as they need, none larger than Teams takes: cut between elements, then
-between items, rows, facts, and in texts between paragraphs, lines and sentences; nothing is lost.
+"""Elements -> as many cards as needed, each within the size limit.
+
+It divides between elements, then between items, rows and facts, and texts between paragraphs, lines
+and sentences.
 """
 
 from __future__ import annotations
@@ -15,12 +17,12 @@ from connectors.teams.cards.write_runs import escape
 from connectors.teams.cards.write_state import Element, Writing
 from connectors.teams.cards.write_text import code_block, text_block, without_header
 
-_SHELL = 200  # bytes that the braces and names around divided items take, generously
-_MIN_BOX_ROOM = 16_000  # bytes that what is in a box must have: the box goes before it has less
+_SHELL = 200  # bytes; an upper bound for the JSON around divided items
+_MIN_BOX_ROOM = 16_000  # bytes; a box with less room for its items is removed
 
 
 def weigh(value: object) -> int:
-    """Bytes of the JSON in UTF-16, as the service counts."""
+    """Return the bytes of the JSON in UTF-16, as the service counts."""
     return _weight(orjson.dumps(value))
 
 
@@ -29,8 +31,7 @@ def _weight(data: bytes) -> int:
 
 
 def with_weight(elements: list[Element]) -> tuple[list[Element], int]:
-    """Elements that are JSON for sure, and their weight: halves of characters and numbers that no
-    JSON has are replaced."""
+    """Return valid elements and their size; lone surrogates and too large numbers are replaced."""
     try:
         return elements, weigh(elements)
     except TypeError:
@@ -59,7 +60,7 @@ def _sound_value(value: object) -> object:
 
 
 def paginate(writing: Writing, elements: Sequence[Element], room: int) -> list[list[Element]]:
-    """Cards' bodies of at most `room` bytes, in order; what works together stays together."""
+    """Return bodies of cards of at most `room` bytes, in order; related elements stay together."""
     weights = [weigh(element) + 2 for element in elements]
     pages = _Pages(room)
     index = 0
@@ -90,8 +91,8 @@ class _Pages:
 def _ends_of_groups(
     elements: Sequence[Element], weights: Sequence[int], room: int
 ) -> Iterator[int]:
-    """Where groups end. Elements that name one another (a button and what it shows, inputs and
-    what sends them) are one group, if a card has room for it."""
+    """Yield the ends of groups. Elements that refer to each other (a button and its target, inputs
+    and their button) are one group if it fits a card."""
     last_of = _spans(elements)
     index = 0
     while index < len(elements):
@@ -106,7 +107,7 @@ def _ends_of_groups(
 
 
 def _spans(elements: Sequence[Element]) -> dict[int, int]:
-    """For an element with which something begins, the last element that belongs to it."""
+    """Return for the first element of each relation the index of the last one."""
     first_of: dict[str, int] = {}
     last_of: dict[int, int] = {}
     for index, element in enumerate(elements):
@@ -117,7 +118,7 @@ def _spans(elements: Sequence[Element]) -> dict[int, int]:
 
 
 def _keys(element: Element) -> set[str]:
-    """`form` for inputs and what sends them, `#id` for what is shown, hidden and named."""
+    """Return relation keys: `form` for inputs and their buttons, `#id` for targets."""
     ids: set[str] = set()
     for inner in objects_in(element):
         kind = str(inner.get("type"))
@@ -137,7 +138,7 @@ def target_id(target: str | Element) -> str:
 
 
 def objects_in(value: object) -> Iterator[Element]:
-    """Every object, without what only stands for another one."""
+    """Yield every object, without fallbacks."""
     stack: list[object] = [value]
     while stack:
         part = stack.pop()
@@ -152,7 +153,7 @@ def objects_in(value: object) -> Iterator[Element]:
 
 
 def divide(writing: Writing, element: Element, room: int) -> list[Element]:
-    """Elements of at most `room` bytes that say the same, in order."""
+    """Return elements of at most `room` bytes with the same content, in order."""
     if weigh(element) <= room:
         return [element]
     divider = _DIVIDERS.get(element["type"])
@@ -174,7 +175,7 @@ def _with_line(element: Element, pieces: list[Element]) -> list[Element]:
 def _pack(
     writing: Writing, items: Sequence[Element], room: int, *, divided: bool = True
 ) -> list[list[Element]]:
-    """Items in groups that fit; items that are too large are divided first."""
+    """Return groups of items that fit; too large items are divided first."""
     groups: list[list[Element]] = []
     left = -1
     for item in items:
@@ -189,7 +190,7 @@ def _pack(
 
 
 def _container(writing: Writing, element: Element, room: int) -> list[Element]:
-    """A box in several pieces; one that is too large to be hidden is shown."""
+    """Divide a box; a too large hidden box becomes visible."""
     frame = {name: value for name, value in element.items() if name not in ("items", "separator")}
     if frame.pop("isVisible", True) is False:
         writing.lose("", "hidden_shown", element.get("id", ""), "what was hidden")
@@ -205,7 +206,7 @@ def _container(writing: Writing, element: Element, room: int) -> list[Element]:
 
 
 def _column_set(writing: Writing, element: Element, room: int) -> list[Element]:
-    """Columns that do not fit side by side stand below one another."""
+    """Stack columns that do not fit side by side."""
     boxes: list[Element] = []
     for column in element["columns"]:
         box: Element = {"type": "Container", "items": column["items"]}
@@ -273,7 +274,7 @@ def _images(writing: Writing, element: Element, room: int) -> list[Element]:
 
 
 def _actions(writing: Writing, element: Element, room: int) -> list[Element]:
-    """Rows of buttons; a card that is too large to open within a card stands open."""
+    """Divide rows of buttons; a too large inner card is written open."""
     pieces: list[Element] = []
     for group in _pack(writing, element["actions"], room - _SHELL, divided=False):
         action = group[0]
@@ -299,7 +300,7 @@ def _without_fallback(action: Element) -> Element:
 
 
 def _text(writing: Writing, element: Element, room: int) -> list[Element]:
-    """At paragraphs, lines, sentences or words, styles closed and opened again."""
+    """Divide a text at paragraphs, lines, sentences or words; styles are closed and reopened."""
     frame = {name: value for name, value in element.items() if name not in ("text", "separator")}
     limit = max((room - weigh(frame) - 40) // 2, 20)
     texts = split_text(element["text"], limit, _written_length)
@@ -307,7 +308,7 @@ def _text(writing: Writing, element: Element, room: int) -> list[Element]:
 
 
 def _written_length(text: str) -> int:
-    """UTF-16 units of a string in JSON."""
+    """Return the UTF-16 units of a string in JSON."""
     if text.isascii() and text.isprintable():
         return len(text) + text.count('"') + text.count("\\")
     return weigh(text) // 2
@@ -328,7 +329,7 @@ def _run(run: Element, room: int) -> Iterator[Element]:
 
 
 def _plain_pieces(text: str, limit: int) -> Iterator[str]:
-    """Pieces of a text in which nothing is markup; joined they are the text."""
+    """Yield pieces of a text without markup; joined they give the text."""
     start = 0
     while start < len(text):
         end = min(start + limit, len(text))
@@ -349,7 +350,7 @@ def _good_end(text: str, start: int, end: int) -> int:
 
 
 def _code(writing: Writing, element: Element, room: int) -> list[Element]:
-    """Lines of code, numbered on; the fallback says all of it once more."""
+    """Divide code at lines and continue the line numbers; the fallback repeats the code."""
     language, line = element["language"], element.get("startLineNumber", 1)
     limit = max((room - 700) // 4, 20)
     pieces: list[Element] = []
@@ -376,7 +377,7 @@ def _fitting_code(text: str, language: str, line: int, room: int) -> Iterator[El
 
 
 def _shorten(writing: Writing, element: Element, room: int) -> list[Element]:
-    """An element that cannot be divided: its longest texts are cut, which is a Loss."""
+    """Cut the longest texts of an indivisible element, which is a Loss."""
     for limit in (2000, 1000, 300, 100, 30):
         lost: list[str] = []
         element = _cut(element, limit, lost)

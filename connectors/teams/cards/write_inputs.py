@@ -1,8 +1,8 @@
-"""Inputs of a card -> Input elements; an input's id is its token. What Teams cannot ask is text.
+"""Inputs of a card -> Input elements; an input's id is its token. Unsupported inputs become text.
 
-`values_of` reads what comes back for an input where several may be chosen (the press names these
-as `many`), `typed_values_of` where several may be written (`typed`); a date with a time comes back
-as two values, the time under the token with `TIME`.
+`values_of` parses the value of an input with several choices (the press lists these as `many`),
+`typed_values_of` that of several typed values (`typed`); a date with a time returns two values, the
+time under the token with `TIME`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _KINDS = {
     "picker": "Names", "file_input": "File",
 }  # fmt: skip
 _MISSING = "Please fill this in"
-_FILTERED = 20  # options; more are easier to find by typing
+_FILTERED = 20  # options; longer menus get a search field
 _MAX_CHOSEN = 100
 _MAX_CHOICES = 8000  # characters of JSON: a card has room for about 12,000
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
@@ -62,24 +62,24 @@ _NATIVE_ID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z
 
 
 def values_of(text: str) -> list[str]:
-    """What was chosen where several may be: the values as their author wrote them."""
+    """Return the chosen values of an input with several choices."""
     return (
         [word.replace("%2C", ",").replace("%25", "%") for word in text.split(",")] if text else []
     )
 
 
 def typed_values_of(text: str) -> list[str]:
-    """What was written with commas or line ends between."""
+    """Return typed values, which commas or line ends separate."""
     return [word for part in _BETWEEN.split(text) if (word := part.strip())]
 
 
 def _escape_value(value: str) -> str:
-    """Clients join the chosen values with commas."""
+    """Escape commas in a value: clients join chosen values with commas."""
     return value.replace("%", "%25").replace(",", "%2C")
 
 
 def input_elements(writing: Writing, node: Input) -> list[Element]:
-    """The input, what is said of it below, and a button beside it when it tells at once."""
+    """Return the input, its hint below, and a button beside it if it dispatches at once."""
     if not writing.is_heard:
         return _foreign(writing, node)
     if node.disabled:
@@ -98,7 +98,7 @@ def input_elements(writing: Writing, node: Input) -> list[Element]:
 
 
 def _note_several(writing: Writing, node: Input, token: str, element: Element) -> None:
-    """What comes back for some inputs is a list: of what was chosen, or of what was typed."""
+    """Note inputs whose value is a list, of choices or of typed values."""
     several = node.many if isinstance(node, Choice | Picker) else isinstance(node, FileInput)
     if several and element["type"] == "Input.Text":
         writing.typed.append(token)
@@ -107,7 +107,7 @@ def _note_several(writing: Writing, node: Input, token: str, element: Element) -
 
 
 def lose_confirm(writing: Writing, confirm: Confirm | None, at: str) -> None:
-    """Nothing that asks first can stand there."""
+    """Report a confirmation that cannot be written at this place."""
     if confirm is not None and (words := _confirm_words(confirm)):
         writing.lose(at, "confirm_dialog", words)
 
@@ -120,18 +120,18 @@ def _join_words(*words: str) -> str:
     return " / ".join(word for word in words if word.strip())
 
 
-# --- what cannot be asked here ------------------------------------------------------------------
+# --- unsupported inputs ------------------------------------------------------------------
 
 
 def foreign(writing: Writing, what: str, at: str) -> str:
-    """A Loss, and the link to the original, where somebody hears it."""
+    """Report an action that nobody would receive, and return the link to the original."""
     url = writing.origin
     writing.lose(at, "foreign_action", what, "a link to the original" if url else "text")
     return url
 
 
 def _foreign(writing: Writing, node: Input) -> list[Element]:
-    """What it asks as text, and a link to where it can be answered."""
+    """Return the question as text, and a link to the original message."""
     url = foreign(writing, _all_words(node), node.at)
     blocks = _blocks(writing, node, input_as_blocks(node))
     if not url:
@@ -150,7 +150,7 @@ def _blocks(writing: Writing, node: Input, blocks: Document) -> list[Element]:
 
 
 def _all_words(node: Input) -> str:
-    """What it says beside its options and hint, which are shown as text."""
+    """Return the words of an input without options and hint."""
     confirm = "" if node.confirm is None else _confirm_words(node.confirm)
     placeholder = "" if _name(node) == node.placeholder else node.placeholder
     return _join_words(_name(node), placeholder, node.error, confirm)
@@ -195,7 +195,7 @@ def _common(
         element["placeholder"] = writing.short(node.placeholder, node.at, "placeholder_cut")
     if node.required:
         element["isRequired"] = True
-        if "label" not in element and node.type != "toggle":  # a required field must have one
+        if "label" not in element and node.type != "toggle":  # Teams requires a label here
             element["label"] = element.pop("placeholder", _KINDS[node.type])
     if node.error or node.required:
         error = node.error or _MISSING
@@ -233,7 +233,7 @@ def _number(writing: Writing, node: NumberInput, token: str) -> Element:
 
 
 def _stars(node: NumberInput, plain_: Element) -> Element:
-    """Teams asks for stars; elsewhere it is a number."""
+    """Return a rating input; other clients ask for a number."""
     element: Element = {
         name: plain_[name]
         for name in ("id", "label", "isRequired", "errorMessage", "value", "max")
@@ -259,7 +259,7 @@ def _date(writing: Writing, node: DateInput, token: str) -> Element:
 
 
 def _moment(writing: Writing, node: DateInput, token: str) -> list[Element]:
-    """A date and a time, side by side; both in UTC."""
+    """Return a date and a time input side by side, in UTC."""
     date = _common(writing, "Input.Date", node, token)
     time: Element = {"type": "Input.Time", "id": writing.own_id(token + TIME)}
     if node.required:
@@ -330,7 +330,7 @@ def _choice_json(node: Choice, option: Option, title: str) -> Element:
 
 
 def options_with(node: Choice, typed: str) -> Iterator[Element]:
-    """The options that have all these words in them, as the menu shows options."""
+    """Yield the options whose title contains all typed words."""
     words = typed.casefold().split()
     for option, title in zip(node.options, _titles(node), strict=True):
         if all(word in title.casefold() for word in words):
@@ -338,7 +338,7 @@ def options_with(node: Choice, typed: str) -> Iterator[Element]:
 
 
 def _options(writing: Writing, node: Choice) -> list[tuple[Option, str]]:
-    """The options with what is shown of them, as many as a card has room for."""
+    """Return the options with their titles, as many as fit a card."""
     fitting: list[tuple[Option, str]] = []
     room = _MAX_CHOICES
     titles = _titles(node)
@@ -361,8 +361,10 @@ def _options(writing: Writing, node: Choice) -> list[tuple[Option, str]]:
 
 
 def _titles(node: Choice) -> list[str]:
-    """What is shown of each option: Teams' menus have no headings, each option is led by its own,
-    where the card has room."""
+    """Return the title of each option, with its group as prefix if the card has room.
+
+    Menus in Teams have no headings.
+    """
     if _has_room_for_groups(node):
         return [_grouped_title(option) for option in node.options]
     return [_title(option) for option in node.options]
@@ -391,7 +393,7 @@ def _title(option: Option) -> str:
 
 
 def _people(writing: Writing, node: Picker, token: str) -> Element:
-    """Teams knows its people; ids of other places say nothing to it."""
+    """Return a people picker; only native ids can be preselected."""
     if node.of == "mentionables":
         writing.lose(node.at, "picker_of_people", "roles", "people alone")
     element = _common(writing, "Input.ChoiceSet", node, token)
@@ -405,12 +407,14 @@ def _people(writing: Writing, node: Picker, token: str) -> Element:
     return element
 
 
-# --- what is typed ------------------------------------------------------------------------------
+# --- inputs as text fields ----------------------------------------------------------------------
 
 
 def _named(writing: Writing, node: Picker, token: str) -> Element:
-    """Cards pick no channels, chats or roles: whoever answers writes their names. What was chosen
-    beforehand stands there as its author calls it, and comes back so; it hides the placeholder."""
+    """Return a text input for names of channels, chats or roles, which cards cannot pick.
+
+    Initial values are prefilled as their author wrote them, and replace the placeholder.
+    """
     what, example = _NAMED[node.of]
     writing.lose(node.at, "picker_as_text", what, "their names to write")
     element = _common(writing, "Input.Text", node, token)
@@ -427,7 +431,7 @@ def _named(writing: Writing, node: Picker, token: str) -> Element:
 
 
 def _file(writing: Writing, node: FileInput, token: str) -> Element:
-    """Cards take no files: whoever answers writes where it is."""
+    """Return a text input for the address of a file: cards accept no files."""
     kinds = f" ({', '.join(node.kinds)})" if node.kinds else ""
     writing.lose(node.at, "file_as_text", f"a file{kinds}", "its address to write")
     element = _common(writing, "Input.Text", node, token)
@@ -441,10 +445,10 @@ def _file(writing: Writing, node: FileInput, token: str) -> Element:
 def _with_button(
     writing: Writing, node: Input, token: str, elements: list[Element]
 ) -> list[Element]:
-    """Clients tell nothing by themselves when something is chosen: a small button does."""
+    """Add a Send button: clients send nothing when a value is chosen."""
     look: Element = {"title": "Send"}
     action = press_action(writing, look, {"token": token})
-    writing.sends.append(writing.presses.pop())  # it comes with what was chosen
+    writing.sends.append(writing.presses.pop())  # it sends the inputs
     below: list[Element] = []
     if node.confirm is not None:
         action, below = with_confirmation(writing, node.confirm, look, action, below, node.at)

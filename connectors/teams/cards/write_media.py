@@ -1,6 +1,6 @@
-"""Pictures, films and files -> Image, ImageSet, Media, or a link and a Loss.
+"""Pictures, videos and files -> Image, ImageSet, Media, or a link and a Loss.
 
-Teams fetches pictures itself, without redirects, and plays films of a few houses only.
+Teams fetches pictures without following redirects, and plays videos of a few sites only.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LOOK: Element = {"weight": "bolder", "spacing": "small"}
 
 
 def image(writing: Writing, node: Image) -> list[Element]:
-    """The picture, its title below; a link where nobody but us may fetch it."""
+    """Return the picture with its title below; a link if Teams cannot fetch it."""
     element = picture(writing, node)
     if element is None:
         return _unfetchable(writing, node)
@@ -36,7 +36,7 @@ def image(writing: Writing, node: Image) -> list[Element]:
 
 
 def picture(writing: Writing, node: Image, size: str = "") -> Element | None:
-    """The picture alone; None where clients cannot fetch it."""
+    """Return the picture alone; None if clients cannot fetch it."""
     url = writing.picture(node.asset)
     if not url:
         return None
@@ -55,7 +55,7 @@ def picture(writing: Writing, node: Image, size: str = "") -> Element | None:
 
 
 def _unfetchable(writing: Writing, node: Image) -> list[Element]:
-    """It travels with the message, or it is a link to where those who may can see it."""
+    """Return the picture as a file of the message, or as a link or name."""
     if writing.travels(node.asset):
         title = line_element(node.title, writing, _LOOK, node.at) if node.title else None
         writing.files.append((title, node.asset))
@@ -68,13 +68,13 @@ def _unfetchable(writing: Writing, node: Image) -> list[Element]:
 
 
 def _words(node: Image | Player | File, otherwise: str) -> str:
-    """By what it is known."""
+    """Return its name, description and title."""
     words = (node.asset.name, node.asset.alt, plain(node.title))
     return " / ".join(dict.fromkeys(word for word in words if word.strip())) or otherwise
 
 
 def gallery(writing: Writing, node: Gallery) -> list[Element]:
-    """Pictures side by side as one set; films, and pictures with titles, below one another."""
+    """Return consecutive plain pictures as one set, videos and titled pictures one by one."""
     elements: list[Element] = []
     for together, group in groupby(node.items, lambda item: _is_bare(writing, item)):
         items = list(group)
@@ -104,11 +104,11 @@ def _image_set(writing: Writing, nodes: Sequence[Image | Player]) -> Element:
     return {"type": "ImageSet", "images": [*filter(None, images)], "imageSize": size}
 
 
-# --- films, sounds, files -----------------------------------------------------------------------
+# --- video, audio, files -----------------------------------------------------------------------
 
 
 def player(writing: Writing, node: Player) -> list[Element]:
-    """A player for what Teams plays, else its picture and a link."""
+    """Return a player if Teams can play the source, otherwise poster and link."""
     url = sound_url(writing.url_of(node.asset))
     for source in (url, node.link):
         if source.lower().startswith("https:") and _is_playable(source):
@@ -129,7 +129,7 @@ def player(writing: Writing, node: Player) -> list[Element]:
 
 
 def _lose_addresses(writing: Writing, node: Player, url: str, *visible: str) -> None:
-    """The addresses of the film itself, where another source is shown."""
+    """Report addresses of the media that are not visible."""
     for address in dict.fromkeys((url, sound_url(node.asset.page))):
         if address and address not in visible:
             writing.lose(node.at, "address", address)
@@ -159,7 +159,7 @@ def _with_media(writing: Writing, node: Player, url: str) -> list[Element]:
 
 
 def _caption_elements(writing: Writing, node: Player) -> list[Element | None]:
-    """Title, author and description."""
+    """Return title, author and description."""
     url = sound_url(node.link)
     title: Line = (Link(url, node.title),) if url and node.title else node.title
     lines = ((title, _LOOK), (node.author, {"isSubtle": True}), (node.description, None))
@@ -180,7 +180,7 @@ def _media(writing: Writing, node: Player, url: str) -> Element:
 
 
 def named_file(node: File, url: str) -> Document:
-    """`📎 title`, linked, and its name where that is another one."""
+    """Return `📎 title` with a link, and the file name if it differs."""
     (block,) = degrade.file_as_prose(node, url).text
     name = node.asset.name.strip()
     if not name or not node.title or name == plain(node.title) or not isinstance(block, Paragraph):
@@ -189,7 +189,7 @@ def named_file(node: File, url: str) -> Document:
 
 
 def file(writing: Writing, node: File) -> list[Element]:
-    """Its name as a link; it travels with the message where we hold it and may send it."""
+    """Return the name with a link; a stored file is sent with the message if allowed."""
     url = sound_url(writing.url_of(node.asset))
     elements = document_elements(named_file(node, url), writing, None, node.at)
     if not url:

@@ -1,5 +1,4 @@
-"""What only Adaptive Cards say goes home as it came, when nothing in it can do harm; what other
-places said natively is shown by its fallback."""
+"""Native nodes: harmless Adaptive Card elements are written unchanged, others as their fallback."""
 
 from __future__ import annotations
 
@@ -40,7 +39,7 @@ def native(writing: Writing, node: Native) -> list[Element]:
 
 
 def _home(writing: Writing, node: Native, payload: Element) -> Element:
-    """As it was, and what stands for it in clients that do not know it."""
+    """Return the native element with its fallback for other clients."""
     fallback = writing.elements(node.fallback)
     if not payload["type"].startswith("Action."):
         return {**payload, "fallback": together(fallback)}
@@ -51,7 +50,7 @@ def _home(writing: Writing, node: Native, payload: Element) -> Element:
 
 
 def _sound(payload: object) -> Element | None:
-    """The payload if it is an element or action that asks, tells and mentions nothing."""
+    """Return the payload if it is an element without inputs, presses and mentions."""
     if not isinstance(payload, dict) or not _is_small(payload):
         return None
     kind = payload.get("type")
@@ -61,7 +60,7 @@ def _sound(payload: object) -> Element | None:
 
 
 def _has_form(payload: Element) -> bool:
-    """Words where words belong, lists where lists do: clients refuse the whole card else."""
+    """Return whether members have the right types; otherwise clients refuse the whole card."""
     if payload["type"].startswith("Chart.") and not isinstance(payload.get("data"), list):
         return False
     return all(isinstance(payload.get(name, ""), str) for name in _WORDS) and all(
@@ -88,7 +87,7 @@ def _objects(value: object) -> Iterator[Mapping[str, Any]]:
                 below += part
         level = below
     if any(isinstance(value, Mapping | list) for value in level):
-        yield {"type": "Action.Submit"}  # too deep to be judged
+        yield {"type": "Action.Submit"}  # too deep to check
 
 
 def _is_harmless(value: Mapping[str, Any]) -> bool:

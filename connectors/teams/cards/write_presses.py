@@ -1,8 +1,8 @@
-"""What a press does: telling the author, asking first. In: titles and tokens; out: actions.
+"""Press actions and confirmations: titles and tokens -> actions.
 
-Bots hear a press as an invoke (Action.Execute) or, from clients that know no invokes, as a message
-(its fallback, Action.Submit); both carry `{"token": ...}` and the inputs by their own tokens. An
-option of a menu of buttons comes as `{"token": ..., "value": ...}`.
+A bot receives a press as an invoke (Action.Execute) or, from older clients, as a message (its
+fallback, Action.Submit); both have `{"token": ...}` and the inputs by their tokens. An option of an
+overflow menu is `{"token": ..., "value": ...}`.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from connectors.teams.cards.write_state import Element, Writing
 from connectors.teams.cards.write_text import line_element, text_block
 
 VERB = "press"
-PRIMARY = 6  # buttons that Teams shows; the others are behind three dots
+PRIMARY = 6  # visible buttons of a row; the others are in the overflow menu
 _YES, _NO = "OK", "Cancel"
 
 
 def press_action(
     writing: Writing, look: Element, data: Element, *, submits: bool = False
 ) -> Element:
-    """An action that tells the author: alone, or (`submits`) with all inputs of the card."""
+    """Return an action that sends `data`; with `submits` also all inputs of the card."""
     writing.submits += submits
     action: Element = {
         "type": "Action.Execute",
@@ -34,8 +34,11 @@ def press_action(
 
 
 def settle_inputs(writing: Writing) -> None:
-    """A press comes without inputs, unless no other button would ever send those that wait. What
-    comes with inputs says which of them have several values: clients join these with commas."""
+    """Set which presses send the inputs, after all elements are written.
+
+    A press sends no inputs unless no other button would send them. Actions with inputs list those
+    with several values, which clients join with commas.
+    """
     if not writing.inputs:
         return
     alone = writing.submits or not writing.waiting_inputs
@@ -48,14 +51,14 @@ def settle_inputs(writing: Writing) -> None:
 
 
 def set_both(action: Element, name: str, value: object) -> None:
-    """In the action, and in what stands for it elsewhere."""
+    """Set a member of an action and of its fallback."""
     action[name] = value
     if isinstance(fallback := action.get("fallback"), dict):
         fallback[name] = value
 
 
 def action_set(actions: list[Element]) -> Element:
-    """The first six are buttons; what comes after them is behind three dots."""
+    """Return a row of actions; actions after the sixth button become secondary."""
     if len(actions) > PRIMARY:
         primary = 0
         for action in actions:
@@ -66,14 +69,17 @@ def action_set(actions: list[Element]) -> Element:
 
 
 def opening(body: list[Element], look: Element) -> Element:
-    """A card within the card. Behind the three dots Teams does not open it (AdaptiveCards #8652,
-    2023-08): it is always a button."""
+    """Return an action that opens an inner card.
+
+    It is never secondary, because Teams does not open inner cards from the overflow menu
+    (AdaptiveCards #8652, 2023-08).
+    """
     look = {name: value for name, value in look.items() if name != "mode"}
     return {"type": "Action.ShowCard", **look, "card": {"type": "AdaptiveCard", "body": body}}
 
 
 def fold(writing: Writing, items: list[Element]) -> tuple[Element, Element]:
-    """A hidden part, and the action that shows and hides it."""
+    """Return the action that shows and hides a part, and the hidden part."""
     writing.toggles += 1
     name = writing.own_id("part")
     part: Element = {"type": "Container", "id": name, "isVisible": False, "items": items}
@@ -84,8 +90,10 @@ def with_confirmation(
     writing: Writing, confirm: Confirm, look: Element, action: Element, below: list[Element],
     at: str = "",
 ) -> tuple[Element, list[Element]]:  # fmt: skip
-    """The action behind a question with Yes and No: in a card of its own where cards may open,
-    else in a part that unfolds below the row."""
+    """Return the action behind a confirmation, and elements below its row.
+
+    The confirmation is an inner card if cards may open, otherwise a hidden part below the row.
+    """
     sure = {**action, "title": writing.short(confirm.ok.strip(), at, "title_cut") or _YES}
     if "fallback" in action:
         sure["fallback"] = {**action["fallback"], "title": sure["title"]}
@@ -113,8 +121,11 @@ def _style(action: Element, *, danger: bool) -> None:
 def _question_card(
     writing: Writing, question: list[Element], sure: Element, no: str, below: list[Element]
 ) -> list[Element]:
-    """No puts the question away and leaves a small button that brings it back: a card that is
-    open stays open (there is no action that closes it)."""
+    """Return the body of a confirmation card.
+
+    The No button replaces the question by a small button that restores it, because no action closes
+    an open card.
+    """
     writing.toggles += 1
     question_id, again = writing.own_id("question"), writing.own_id("again")
     turn: Element = {"type": "Action.ToggleVisibility", "targetElements": [question_id, again]}

@@ -1,4 +1,4 @@
-"""Nodes that are mere text -> messages with text alone, in the Markdown that bots write."""
+"""Plain text nodes -> messages with text only, in Teams' Markdown."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _GROWING = frozenset("\\`*_~[]{}|^=+$#!<>&\n-")
 
 
 def is_plain(writing: Writing, node: Node) -> bool:
-    """Whether it is text that needs no card: no look of its own, no heading or table (which a
-    bot's text does not have), nothing hidden."""
+    """Return whether a node needs no card: text without look, headings, tables and spoilers, or a
+    file that is sent with the message."""
     match node:
         case Prose(text, size="normal", style="default", subtle=False, align=None):
             return not any(map(_needs_a_card, text))
@@ -48,7 +48,7 @@ def _needs_a_card(block: Block) -> bool:
 
 
 def texts_of(writing: Writing, nodes: Sequence[Node], room: int) -> list[str]:
-    """The text of each message, at most `room` UTF-16 units; files go to `writing.files`."""
+    """Return the text of each message, at most `room` UTF-16 units; files go to `writing.files`."""
     document: list[Block] = []
     for node in nodes:
         match node:
@@ -68,7 +68,7 @@ def texts_of(writing: Writing, nodes: Sequence[Node], room: int) -> list[str]:
 
 
 def _pieces(document: Document, room: int) -> Iterator[str]:
-    """Whole where it fits, else cut between blocks, and within a block where it is too long."""
+    """Yield the text, divided between blocks, and within blocks that are too long."""
     whole = text_to_teams(document)
     if weight(whole) <= room:
         if whole.strip():
@@ -91,7 +91,7 @@ def _pieces(document: Document, room: int) -> Iterator[str]:
 
 
 def _cut(block: Block, room: int) -> Iterator[str]:
-    """By what the parts weigh when they are written, guessed first: writing costs more."""
+    """Divide a block by written size; the first cut estimates it, because writing is slower."""
     for piece in split_text(text_to_markdown((block,)), room, _guess):
         written = text_to_teams(markdown_to_text(piece))
         if weight(written) <= room:
@@ -115,11 +115,11 @@ def _guess(markdown: str) -> int:
 
 
 def weight(text: str) -> int:
-    """UTF-16 units, and one more for what JSON escapes: the service measures the payload."""
+    """Return UTF-16 units with JSON escapes: the service measures the payload."""
     return utf16_length(text) + text.count('"') + text.count("\\") + text.count("\n")
 
 
-# --- what text does not show --------------------------------------------------------------------
+# --- losses --------------------------------------------------------------------
 
 
 def _lose(writing: Writing, document: Document, at: str) -> None:

@@ -1,8 +1,7 @@
-"""Runs of text -> the Markdown of a TextBlock, where it says the same for sure. Text never becomes
-markup, and only pings mention anybody.
+"""Runs of text -> Markdown of a TextBlock, if it is unambiguous. Text never becomes markup, and
+only pings mention people.
 
-Cards know bold, italic, links and lists of one level (adaptivecards.io, "Text features"), and `\\`
-before a sign that is none.
+Cards have bold, italic, links, flat lists (adaptivecards.io, "Text features") and `\\` escapes.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ from connectors.teams.cards.write_state import Line, Writing
 from connectors.teams.markdown_writer import at_tag
 
 Run = tuple[str, int, str]
-"""Characters, their styles (bits), and the URL that they lead to; for a `MOMENT` the third are the
-date functions that a TextBlock shows in the place of the characters."""
+"""Characters, their styles (bits) and their link; for a `MOMENT` the third item has the date
+functions that a TextBlock shows instead of the characters."""
 
 BOLD, ITALIC, STRIKE, UNDERLINE, SPOILER, CODE, PING, MOMENT = 1, 2, 4, 8, 16, 32, 64, 128
 _IN_MARKDOWN = BOLD | ITALIC | PING | MOMENT
-_ALONE = PING | MOMENT  # runs that are never joined with their neighbours
+_ALONE = PING | MOMENT  # runs that are never merged
 _MARKS = {BOLD: "**", ITALIC: "_"}
 _BITS: dict[type[Inline], int] = {
     Strong: BOLD,
@@ -45,7 +44,7 @@ _BITS: dict[type[Inline], int] = {
     Underline: UNDERLINE,
     Spoiler: SPOILER,
 }
-_LABEL = 1000  # characters of a link that stay in one piece for sure when a text is cut
+_LABEL = 1000  # characters; a longer link label may be divided with its text
 
 
 # --- characters ---------------------------------------------------------------------------------
@@ -65,7 +64,7 @@ _CARE_AT_START = frozenset("-+>#0123456789")
 
 
 def needs_care(text: str) -> bool:
-    """Whether it has what it must not have, if it is to stand in a TextBlock as it is."""
+    """Return whether a text needs escapes or trimming in a TextBlock."""
     if not text:
         return False
     first = text[0]
@@ -74,10 +73,10 @@ def needs_care(text: str) -> bool:
 
 
 def escape(text: str, *, starts: bool = False) -> str:
-    """Characters as a TextBlock shows just them; `starts`: they stand at the start of a line."""
+    """Return text with escapes for a TextBlock; `starts`: it begins a line."""
     if starts:
         text = text.lstrip()  # four spaces would be code
-    if _CARE.search(text):  # many times faster than the signs themselves
+    if _CARE.search(text):  # much faster than `_SIGNS`
         text = _SIGNS.sub(_escape_signs, text)
     if starts and (match := _LINE_START.match(text)):
         end = match.end()
@@ -94,7 +93,7 @@ def _escape_signs(match: re.Match[str]) -> str:
 
 
 def runs_of(line: Iterable[Inline], writing: Writing, at: str = "") -> list[Run]:
-    """The line as flat runs, breaks as line ends; safe for nesting of any depth."""
+    """Return a line as flat runs, with breaks as line ends, without recursion."""
     runs: list[Run] = []
     stack: list[tuple[Iterator[Inline], int, str]] = [(iter(line), 0, "")]
     while stack:
@@ -122,7 +121,7 @@ def runs_of(line: Iterable[Inline], writing: Writing, at: str = "") -> list[Run]
 
 
 def _within(node: Inline, writing: Writing, at: str) -> tuple[Line, int, str]:
-    """What a style or link holds, the style, and where it leads; nothing for leaves."""
+    """Return the children of a style or link, the style, and the link; no children for leaves."""
     if isinstance(node, Link):
         return _label(node), 0, writing.link(node.url, at)
     if isinstance(node, Code):
@@ -154,8 +153,8 @@ def _leaf(node: Inline) -> str:
 
 
 def moment_functions(node: Timestamp) -> str:
-    """The functions by which a TextBlock shows a moment in the reader's zone and language (Adaptive
-    Cards, "Text features"); nothing for a year that they cannot hold. None says "5 minutes ago"."""
+    """Return the functions that show a moment in the reader's zone and language (Adaptive Cards,
+    "Text features"); empty for a year out of range. None of them shows relative times."""
     if not 0 <= node.unix < _LAST_MOMENT:
         return ""
     moment = f"{datetime.fromtimestamp(node.unix, UTC):%Y-%m-%dT%H:%M:%SZ}"
@@ -176,7 +175,7 @@ _FUNCTIONS = {
 
 
 def in_words(runs: Sequence[Run]) -> list[Run]:
-    """The runs for a place that has no date functions: moments are words."""
+    """Return the runs with moments as words, for places without date functions."""
     return [
         (text, bits & ~MOMENT, "") if bits & MOMENT else (text, bits, url)
         for text, bits, url in runs
@@ -188,7 +187,7 @@ def with_line_ends(text: str) -> str:
 
 
 def _join_runs(runs: list[Run]) -> list[Run]:
-    """Neighbours that look the same are one; empty ones go."""
+    """Merge adjacent runs of the same look; remove empty runs."""
     last: tuple[int, str] | None = None
     for text, bits, url in runs:
         if not text or (bits, url) == last:
@@ -204,7 +203,7 @@ def _join_runs(runs: list[Run]) -> list[Run]:
 
 
 def _look(run: Run) -> tuple[int, str, str]:
-    """Each mention and each moment stays by itself."""
+    """Return the look of a run; each mention and moment has its own."""
     text, bits, url = run
     return bits, url, text if bits & _ALONE else ""
 
@@ -213,7 +212,7 @@ def _look(run: Run) -> tuple[int, str, str]:
 
 
 def to_markdown(runs: Sequence[Run]) -> str | None:
-    """The subset of Markdown that cards know; None when it would not say the same for sure."""
+    """Return Markdown of cards; None if it would be ambiguous."""
     used = 0
     linked = False
     for text, bits, url in runs:
@@ -232,7 +231,7 @@ def to_markdown(runs: Sequence[Run]) -> str | None:
 
 
 def paragraph(text: str) -> str:
-    """Plain text as Markdown; its lines are set apart by an empty one."""
+    """Return plain text as Markdown; empty lines separate its lines."""
     if not needs_care(text):
         return text
     if "\n" not in text:
@@ -242,8 +241,8 @@ def paragraph(text: str) -> str:
 
 
 def _paragraph_of(written: str) -> str:
-    """Text that is escaped already: its lines must not begin as lists do, and a link behind a `!`
-    is no picture."""
+    """Return escaped text whose lines do not begin as lists, and whose links after `!` are no
+    pictures."""
     written = written.replace("![", "\\![")
     if "\n" not in written:
         return _start(written.strip())
@@ -258,7 +257,7 @@ def _start(line: str) -> str:
 
 
 def _markdown_of(runs: Sequence[Run], bit: int, used: int, before: str, after: str) -> str | None:
-    """The runs between the characters `before` and `after`, this style and the finer one."""
+    """Return the Markdown of runs between two characters, for this style and italic within bold."""
     groups = _groups(runs, bit)
     mark = _MARKS[bit]
     finer = bit == BOLD and used & ITALIC
@@ -279,7 +278,7 @@ def _markdown_of(runs: Sequence[Run], bit: int, used: int, before: str, after: s
 
 
 def _groups(runs: Sequence[Run], bit: int) -> list[tuple[int, list[Run]]]:
-    """Neighbours with and without this style."""
+    """Group adjacent runs by presence of a style."""
     groups: list[tuple[int, list[Run]]] = []
     last = -1
     for run in runs:
@@ -312,7 +311,7 @@ def _in_link(match: re.Match[str]) -> str:
 
 
 def _wrap(inner: str, mark: str, before: str, after: str) -> str | None:
-    """The marks around the words, white space outside; None when they could be read otherwise."""
+    """Put marks around words, white space outside; None if the result would be ambiguous."""
     core = inner.strip()
     if not core:
         return inner
@@ -323,5 +322,5 @@ def _wrap(inner: str, mark: str, before: str, after: str) -> str | None:
 
 
 def _is_edge(text: str) -> bool:
-    """Nothing, white space or punctuation: where marks open and close in every reading."""
+    """Return whether marks open and close here in every parser: at edges, space, punctuation."""
     return not text or not (text.isalnum() or text in "_\\~`") or text.isspace()

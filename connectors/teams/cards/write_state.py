@@ -1,4 +1,4 @@
-"""What writing one card knows and gathers: its losses, ids, files and actions. No node is here."""
+"""The state of writing one card: losses, ids, files and actions."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from bridge.content.text.tree import Inline, Text
 from bridge.content.text.urls import safe_url
 
 Element = dict[str, Any]
-"""JSON under construction: an element, an action, a run of text. Built, measured, then sent."""
+"""JSON of an element, an action or a run of text."""
 
 Line = tuple[Inline, ...]
 
-TITLE_LIMIT = 200  # of a button, an option, a hint: clients show one line
-LABEL_LIMIT = 1000  # of what stands above an input
-VALUE_LIMIT = 3000  # of what an input holds, and of a URL: a card has room for about 12,000
-_DATA_LIMIT = 4000  # of a picture that is its own URL
+TITLE_LIMIT = 200  # characters of a button, an option or a hint: clients show one line
+LABEL_LIMIT = 1000  # characters of an input's label
+VALUE_LIMIT = 3000  # characters of an input's value or a URL: a card has room for about 12,000
+_DATA_LIMIT = 4000  # characters of a data URI
 _DATA = re.compile(r"data:image/(?:png|jpeg|gif);base64,[A-Za-z0-9+/]+={0,2}\Z")
 _WORD_END = re.compile(r"\s(?=\S*\Z)")
 
-# RFC 3986: clients and the published schema refuse what it does not allow.
+# Clients and the published schema refuse URLs that RFC 3986 does not allow.
 _LEGAL = r"(?:[A-Za-z0-9\-._~:/?@!$&'()*+,;=]++|%[0-9A-Fa-f]{2})*+"
 _HOST = (
     r"(?:(?:[A-Za-z0-9\-._~!$&'()*+,;=:]++|%[0-9A-Fa-f]{2})*+@)?"
@@ -43,12 +43,12 @@ _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 @dataclass(slots=True)
 class Writing(CardWriting[Element]):
-    """One card on its way to Teams.
+    """The state of writing one card.
 
-    - `shows`: a button may open a card here.
-    - `presses`, `sends`: what tells the author alone, and with the inputs of the card.
-    - `inputs`, `waiting_inputs`: all, and those that no button of their own sends.
-    - `many`, `typed`: the tokens of inputs where several may be chosen, or written.
+    - `shows`: a button may open an inner card here.
+    - `presses`, `sends`: actions without and with the inputs of the card.
+    - `inputs`, `waiting_inputs`: number of inputs, and of those without a button of their own.
+    - `many`, `typed`: tokens of inputs with several chosen, or typed, values.
     """
 
     files: list[tuple[Element | None, Asset]] = field(
@@ -68,11 +68,11 @@ class Writing(CardWriting[Element]):
     _standing: set[str] = field(default_factory=set[str])
 
     def elements(self, nodes: Iterable[Node]) -> list[Element]:
-        """The elements of these nodes, one level further down."""
+        """Return the elements of nodes, one level deeper."""
         return with_rules(self.collect(nodes))
 
     def own_id(self, preferred: str) -> str:
-        """This id, or the next like it that nothing else has."""
+        """Return a new unique id, which begins with `preferred`."""
         own_id, number = preferred, self._ids.get(preferred, 0)
         while own_id in self._ids:
             number += 1
@@ -86,20 +86,20 @@ class Writing(CardWriting[Element]):
         return name not in self._ids
 
     def id_of(self, name: str) -> str:
-        """The id of the element that the card calls by this name."""
+        """Return the id of the element with this name in the card."""
         if (own_id := self._named.get(name)) is None:
             own_id = self._named[name] = self.own_id(name)
         return own_id
 
     def id_for(self, name: str) -> str:
-        """The id for the element with this name, now that it is written; the first one has it."""
+        """Return the id for a written element; only the first of a name has the name's id."""
         if not name or name in self._standing:
             return self.own_id(name or "part")
         self._standing.add(name)
         return self.id_of(name)
 
     def link(self, url: str, at: str) -> str:
-        """The URL if it may be a link, else nothing, and a Loss."""
+        """Return a safe URL; for an unsafe one an empty string, and report a Loss."""
         if not url:
             return ""
         if not (safe := sound_url(url)):
@@ -108,11 +108,11 @@ class Writing(CardWriting[Element]):
 
     @property
     def origin(self) -> str:
-        """The link to the original, where there is one."""
+        """The link to the original message, or an empty string."""
         return sound_url(self.rendering.origin) if self.rendering.origin else ""
 
     def picture(self, asset: Asset) -> str:
-        """Where clients fetch this picture; empty when they cannot."""
+        """Return the URL of a picture for clients; empty if they cannot fetch it."""
         url = self.url_of(asset)
         if url[:5] == "data:":
             return url if len(url) <= _DATA_LIMIT and _DATA.match(url) else ""
@@ -120,7 +120,7 @@ class Writing(CardWriting[Element]):
         return "" if _is_vector(asset, safe) else safe
 
     def short(self, text: str, at: str, kind: str, limit: int = TITLE_LIMIT) -> str:
-        """At most `limit` characters; the words beyond are named in a Loss."""
+        """Return at most `limit` characters; report the remaining words as a Loss."""
         if len(text) <= limit:
             return text
         cut = cluster_start(text, limit - 1)
@@ -131,14 +131,14 @@ class Writing(CardWriting[Element]):
 
 
 def together(elements: list[Element]) -> Element | str:
-    """One element for several, where there is room for one; `drop` for none."""
+    """Return one element for several, `drop` for none."""
     if not elements:
         return "drop"
     return elements[0] if len(elements) == 1 else {"type": "Container", "items": elements}
 
 
 def with_rules(elements: list[Element]) -> list[Element]:
-    """Each rule becomes a line above what follows; one that nothing follows stands alone."""
+    """Turn each rule into a separator of the next element, or into an empty container."""
     if "" not in [element["type"] for element in elements]:
         return elements
     with_lines: list[Element] = []
@@ -165,7 +165,7 @@ def _bare(rule: Element) -> Element:
 
 
 def sound_url(url: str) -> str:
-    """The URL as RFC 3986 wants it; empty when it may not be a link or is far too long."""
+    """Return a URL valid by RFC 3986; empty if it is unsafe or too long."""
     if len(url) <= VALUE_LIMIT and _URL.match(url):
         return url
     safe = safe_url(url)
@@ -180,14 +180,14 @@ def sound_url(url: str) -> str:
 
 
 def _is_vector(asset: Asset, url: str) -> bool:
-    """Cards show no SVG."""
+    """Return whether it is an SVG, which cards do not show."""
     if asset.media_type:
         return asset.media_type.startswith("image/svg")
     return url.partition("?")[0].partition("#")[0].lower().endswith((".svg", ".svgz"))
 
 
 def plain(line: Line) -> str:
-    """A run of text on one line, for places that show no formatting."""
+    """Return a line as plain text on one line."""
     if len(line) == 1 and isinstance(only := line[0], Text):
         text = only.value
     else:

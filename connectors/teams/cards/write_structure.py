@@ -1,4 +1,4 @@
-"""What holds other nodes -> Container, ColumnSet, FactSet, Table, Carousel."""
+"""Containers of nodes -> Container, ColumnSet, FactSet, Table, Carousel."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _BOLD: Element = {"weight": "bolder"}
 _SMALL: Element = {"size": "small", "isSubtle": True}
 _SIDE_BY_SIDE = 3
 _MAX_FACT = 200
-# The colours that stand for a style, the same on all platforms.
+# The colours of styles, the same on all platforms.
 _STYLE_OF = {
     0x36C5F0: "accent", 0x2EB67D: "good", 0xECB22E: "warning", 0xE01E5A: "attention",
     0xDDDDDD: "emphasis", 0x99AAB5: "emphasis",
@@ -56,7 +56,7 @@ _HUES = ((20, "attention"), (70, "warning"), (170, "good"), (290, "accent"), (36
 
 
 def unboxed(node: Node) -> Nodes:
-    """What a card holds, where it is all there is in its place and needs no box."""
+    """Return the nodes of a container that needs no box; otherwise the node itself."""
     if not isinstance(node, Container) or node.form == "panel":
         return (node,)
     looks = node.style != "default" or node.color is not None or (node.link and not node.title)
@@ -65,7 +65,7 @@ def unboxed(node: Node) -> Nodes:
 
 
 def container(writing: Writing, node: Container) -> list[Element]:
-    """A box with what stands above and below; what is folded has a button that shows it."""
+    """Return a box with head and foot; a folded one has a button that shows it."""
     head = writing.elements(above) if (above := degrade.head_of_container(node)) else []
     body = writing.elements((*node.nodes, *degrade.foot_of_container(node)))
     if node.collapsed is not None:
@@ -85,7 +85,7 @@ def container(writing: Writing, node: Container) -> list[Element]:
 def _foldable(
     writing: Writing, node: Container, head: list[Element], body: list[Element]
 ) -> tuple[list[Element], list[Element]]:
-    """The head with a button at its side, and the rest below, hidden or not."""
+    """Return the head with a toggle button, and the foldable body."""
     opens, part = fold(writing, body)
     if not node.collapsed:
         del part["isVisible"]
@@ -97,7 +97,7 @@ def _foldable(
 
 
 def style_of(writing: Writing, node: Container) -> str:
-    """Its style, or that of the nearest colour: cards know five."""
+    """Return the style, or the nearest of five styles to the colour."""
     if node.style != "default":
         return node.style
     if node.color is not None:
@@ -109,7 +109,7 @@ def style_of(writing: Writing, node: Container) -> str:
 
 
 def nearest_style(color: int) -> str:
-    """By hue; what has none is neutral."""
+    """Return the style of the nearest hue; greys are neutral."""
     if color in _STYLE_OF:
         return _STYLE_OF[color]
     red, green, blue = ((color >> shift & 0xFF) / 255 for shift in (16, 8, 0))
@@ -127,7 +127,7 @@ def _column(items: list[Element], width: str | int) -> Element:
 
 
 def section(writing: Writing, node: Section) -> list[Element]:
-    """The nodes, and the small thing beside them."""
+    """Return the nodes with the accessory beside them."""
     if node.leading:
         aside = _aside(writing, node.accessory)
         main = writing.elements(node.nodes)
@@ -175,7 +175,7 @@ def _column_element(writing: Writing, node: Column) -> Element:
 
 
 def context(writing: Writing, node: Context) -> list[Element]:
-    """Small and quiet, in one line."""
+    """Return context items small and subtle in one row."""
     parts = [(item, _small(writing, item)) for item in node.items]
     full = [(item, elements) for item, elements in parts if elements]
     if len(full) < 2:
@@ -207,7 +207,7 @@ def _context_column(item: Prose | Image, elements: list[Element], *, last: bool)
 
 
 def fields(writing: Writing, node: Fields) -> list[Element]:
-    """A FactSet where label and value are a line each; else columns, three at most in a row."""
+    """Return a FactSet if labels and values are short lines; otherwise columns, at most three."""
     facts = _facts(writing, node.items)
     if facts:
         return [{"type": "FactSet", "facts": facts}]
@@ -226,7 +226,7 @@ def fields(writing: Writing, node: Fields) -> list[Element]:
 
 
 def _rows(items: Sequence[LabelledValue]) -> Iterator[Sequence[LabelledValue]]:
-    """Two or four are even; others stand in threes."""
+    """Yield rows of fields: two columns for two or four fields, else three."""
     wide = 2 if len(items) in (2, 4) else _SIDE_BY_SIDE
     return (items[start : start + wide] for start in range(0, len(items), wide))
 
@@ -272,7 +272,7 @@ def card_table(writing: Writing, node: Table) -> list[Element]:
 
 
 def carousel(writing: Writing, node: Carousel) -> list[Element]:
-    """Pages to leaf through; for other clients the same elements one below the other."""
+    """Return a carousel; other clients show its pages one below the other."""
     if len(node.cards) < 2:
         return writing.elements(node.cards)
     if not all(_fits_a_page(node) for node in walk(node.cards)):
@@ -294,5 +294,5 @@ def carousel(writing: Writing, node: Carousel) -> list[Element]:
 
 
 def _fits_a_page(node: Node) -> bool:
-    """Teams' own examples have buttons, menus and inputs on pages, but no films."""
+    """Return whether a page may have the node: Teams' examples have no videos on pages."""
     return not isinstance(node, Player | Carousel | Native)

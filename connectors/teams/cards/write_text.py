@@ -1,5 +1,5 @@
-"""The text tree -> elements of an Adaptive Card: Markdown in TextBlocks, where its subset says it
-all, else runs in RichTextBlocks; lists, quotes, code and tables as what cards have for them."""
+"""The text tree -> elements of an Adaptive Card: Markdown in TextBlocks if it suffices, otherwise
+runs in RichTextBlocks; lists, quotes, code and tables have elements of their own."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ from connectors.teams.cards.write_runs import (
 )
 from connectors.teams.cards.write_state import Element, Line, Writing, with_rules
 
-MAX_DEPTH = 6  # lists and quotes that lie deeper are written side by side
+MAX_DEPTH = 6  # levels; deeper lists and quotes become siblings
 RULE: Element = {"type": "", "separator": True}
-"""Stands for a line above the next element until `with_rules` puts it there."""
+"""A placeholder of a line above the next element, which `with_rules` replaces."""
 
 _SMALL_PRINT: Element = {"size": "small", "isSubtle": True}
 _BOX = {None: "", True: "☑ ", False: "☐ "}
@@ -68,7 +68,7 @@ _LANGUAGES = {
 def line_element(
     line: Line, writing: Writing, look: Element | None = None, at: str = ""
 ) -> Element | None:
-    """One element that shows a line; None for nothing."""
+    """Return an element for a line; None for an empty line."""
     if len(line) == 1 and isinstance(only := line[0], Text):
         text: str | None = paragraph(with_line_ends(only.value))
         runs: list[Run] = []
@@ -83,8 +83,10 @@ def line_element(
 def line_markdown(
     line: Line, writing: Writing, at: str = "", *, moments: bool = False
 ) -> str | None:
-    """The line as a Fact shows it; None when it needs more than that. `moments`: it stands in a
-    TextBlock, which shows dates in the reader's zone."""
+    """Return Markdown of a line for a Fact; None if it needs a RichTextBlock.
+
+    `moments`: the place is a TextBlock, which shows dates in the reader's zone.
+    """
     if len(line) == 1 and isinstance(only := line[0], Text) and "\n" not in only.value:
         return paragraph(only.value) if needs_care(only.value) else only.value
     if any(isinstance(node, Break) for node in line):
@@ -144,7 +146,7 @@ def _text_run(run: Run, look: Element) -> Element:
 def document_elements(
     document: Document, writing: Writing, look: Element | None = None, at: str = ""
 ) -> list[Element]:
-    """The blocks one below the other; rules are `RULE`, which `with_rules` takes away."""
+    """Return the elements of a document; rules are `RULE`, which `with_rules` replaces."""
     if len(document) == 1:
         only = document[0]
         if isinstance(only, Paragraph) and not (only.subtle or _is_spoiler(only.children)):
@@ -188,7 +190,7 @@ class _Blocks:
             texts.clear()
 
     def _as_text(self, block: Block) -> str | None:
-        """Markdown for what it says; None for what needs an element of its own."""
+        """Return the Markdown of a block; None if it needs its own element."""
         match block:
             case Paragraph(children) if not (block.subtle or _is_spoiler(children)):
                 before = self._writing.mark()
@@ -344,12 +346,12 @@ def hidden(items: list[Element], label: str, writing: Writing) -> list[Element]:
 
 
 def knows_language(language: str) -> bool:
-    """Whether code in a card can be told to be in this language."""
+    """Return whether code blocks of cards support a language."""
     return not language or language.lower() in _LANGUAGES
 
 
 def code_block(value: str, language: str, first_line: int = 1) -> Element:
-    """Teams shows code with its colours; elsewhere it is text in a fixed width."""
+    """Return a code block; other clients show monospace text."""
     value = value.replace("\r\n", "\n").replace("\r", "\n")
     spaced = re.sub(r"(?m)^ +| {2,}", lambda spaces: "\u00a0" * len(spaces.group()), value)
     plain: Element = {
@@ -369,7 +371,7 @@ def code_block(value: str, language: str, first_line: int = 1) -> Element:
 
 def table(rows: Sequence[Sequence[list[Element]]], align: Sequence[str | None], *, header: bool
 ) -> Element:  # fmt: skip
-    """Rows of cells of elements; short rows are filled up."""
+    """Return a table of cells with elements; short rows get empty cells."""
     width = max((len(row) for row in rows), default=0)
     columns: list[Element] = [{"width": 1} for _ in range(width)]
     for column, how in zip(columns, align, strict=False):
@@ -395,8 +397,11 @@ def table(rows: Sequence[Sequence[list[Element]]], align: Sequence[str | None], 
 
 
 def without_header(table_element: Element) -> None:
-    """The published schema says `firstRowAsHeader`, clients `firstRowAsHeaders`, true unless told:
-    so the texts of the first row say themselves that they are not bold."""
+    """Mark a table as having no header.
+
+    The schema has `firstRowAsHeader`, but clients read `firstRowAsHeaders` with default true, so
+    the texts of the first row also get the default weight.
+    """
     table_element["firstRowAsHeader"] = False
     for cell in table_element["rows"][0]["cells"] if table_element["rows"] else ():
         for item in cell["items"]:

@@ -8,9 +8,9 @@ Addresses, all under `{base_url}/teams`:
 | `/noauth/{app_id}/v3/...` | the same for bots with authentication off (APP_ID "" in botbuilder) |
 | `/login/{tenant}/oauth2/v2.0/token` | client credentials -> token (msal: see `login.py`) |
 | `/keys/openidconfiguration`, `/keys/jwks` | the keys that sign what Teams posts to bots |
-| `/svc/v3/attachments/{id}/views/original` | pictures in messages, for bots with their token |
-| `/drive/...` | files: downloads with an end, upload sessions: `drive.py` |
-| `/_control/...` | endpoints of bots, installs, new keys, what was delivered: `control.py` |
+| `/svc/v3/attachments/{id}/views/original` | pictures in messages, for bots with a token |
+| `/drive/...` | files: expiring downloads, upload sessions: `drive.py` |
+| `/_control/...` | endpoints of bots, installs, new keys, deliveries: `control.py` |
 
 Names of operations for faults (`status`, `rate_limited`, `hang`, `lose_answer`, `late_answer`):
 `teams:activity.post:<conversation>` (replies too), `activity.update`, `activity.delete`,
@@ -23,15 +23,15 @@ is the bare channel or chat id. For files `teams:file.download:<conversation>` a
 `teams:invoke:<conversation>`. Refusals are counted as
 `teams:<status>:<operation>`.
 
-Bots with `hears_all` (resource-specific consent) get every message of people, others those that
-mention them; nobody gets what bots say. What a person edits or deletes is told by the same rule,
-of the words as they stood last. A post without an answer of 2xx is tried once more after 502, 503,
-504, 15 s or a broken connection, then it is lost: `LocalTeams.outbox.lost`. An invoke is asked once
-and has 10 s.
+Bots with `hears_all` (resource-specific consent) receive every message of people, other bots those
+that mention them; no bot receives messages of bots. Edits and deletions follow the same rule, by
+the last text of the message. An event without a 2xx response is repeated once after 502, 503, 504,
+15 s or a broken connection; then it is lost: `LocalTeams.outbox.lost`. An invoke is sent once, and
+its response has 10 s.
 
-People press and fill in as their clients let them: what is typed or chosen waits for the press
-(`Action.Submit`: a message with `value`; `Action.Execute`: an invoke, whose card is for that person
-alone), dialogs are forms, a file that is offered is pressed at `Accept` or `Decline`.
+People use cards as in their clients: typed and chosen values wait for the press (`Action.Submit`: a
+message with `value`; `Action.Execute`: an invoke, whose card only that person sees), dialogs are
+forms, and a file consent card has the controls `Accept` and `Decline`.
 """
 
 from __future__ import annotations

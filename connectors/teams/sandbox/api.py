@@ -1,4 +1,4 @@
-"""The connector's REST API: requests of bots -> the tenant's state, and answers or refusals."""
+"""The connector's REST API: requests of bots -> changes of the tenant, and responses."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ READ_ALL_BOTS = (Window(28, 1), Window(32, 2))
 PER_APP_AND_TENANT = (Window(50, 1),)
 VIEWS = ("original", "thumbnail")
 MAX_UTF16_BYTES = 100 * 1024
-_DEEPEST = 100  # lists and objects within one another
-_MAX_BODY = 4 * 1024 * 1024  # images as data URIs do not count; without end they may not be either
+_DEEPEST = 100  # levels of lists and objects
+_MAX_BODY = 4 * 1024 * 1024  # bytes with data URIs, which Teams' own limit excludes
 
 
 @dataclass(frozen=True)
 class Call:
-    """One authenticated request: `target` is the conversation or team it is about, no thread."""
+    """One authenticated request; `target` is its conversation or team, without the thread."""
 
     bot: Bot
     target: str
@@ -78,7 +78,7 @@ Act: TypeAlias = Callable[[Call], Response]
 
 
 class Connector:
-    """Answers bots; the room hears of every visible change."""
+    """Answers requests of bots, and reports every visible change to the room."""
 
     def __init__(self, context: SandboxContext, room: Room, login: Login) -> None:
         self._context = context
@@ -137,7 +137,7 @@ class Connector:
         return Call(bot, bare, root, item, body, sent, dict(request.query_params), view)
 
     def _bot(self, request: Request) -> Bot:
-        """Who calls: by token, or by the address that bots without authentication are given."""
+        """Return the calling bot, by its token or, without authentication, by the address."""
         if app_id := request.path_params.get("app"):
             bot = self._tenant.bots.get(app_id)
             if bot is None or bot.auth:
@@ -199,7 +199,7 @@ class Connector:
         return answer({"id": message.id}, 201)
 
     def _stream(self, call: Call, conversation: Conversation, step: Step) -> Response:
-        """One step of a message that grows."""
+        """Apply one step of a stream."""
         wait = self._context.limits.retry_after(
             time.monotonic(), (f"teams:stream:{call.bot.app_id}:{conversation.id}", PER_CHAT)
         )
@@ -255,7 +255,7 @@ class Connector:
             growing.state = "completed"
 
     def informed(self, conversation: str) -> list[str]:
-        """What bots said of what they do, in the streams of this chat."""
+        """Return the texts of the informative steps in this chat."""
         streams = [
             stream for stream in self._growing.values() if stream.conversation.id == conversation
         ]
@@ -269,7 +269,7 @@ class Connector:
         ]
 
     def stop_stream(self, message: str) -> bool:
-        """A person presses Stop. False: nothing grows there."""
+        """Stop a stream, as a person does. Return False if the message is no open stream."""
         growing = self._growing.get(message)
         if growing is None or growing.state != "open":
             return False
@@ -277,10 +277,10 @@ class Connector:
         return True
 
     def _root(self, conversation: Conversation, call: Call) -> str | None:
-        """The reply chain that a post goes to.
+        """Return the root of the reply chain for a post.
 
-        `;messageid=` decides; without it the activity replied to, if the channel has it. The id
-        may be one that never was a message: `continue_conversation` of every SDK makes one up.
+        `;messageid=` names it; without it, the message replied to, if the channel has it. The id
+        may be unknown: `continue_conversation` of every SDK invents one.
         """
         if conversation.kind != "channel":
             return None
@@ -325,7 +325,7 @@ class Connector:
         return self._change_reaction(call, added=False)
 
     def _change_reaction(self, call: Call, *, added: bool) -> Response:
-        """The bot reacts; `view` of the path is the reaction's type."""
+        """Add or remove a reaction of the bot; `view` in the path is its type."""
         if not self._tenant.bots_react:
             raise refusals.no_such_method("PUT" if added else "DELETE")
         message = self._tenant.message(self._conversation(call), call.item)
@@ -408,7 +408,7 @@ class Connector:
         return served
 
     def _picture(self, call: Call) -> SharedFile:
-        """A picture of a conversation that the bot is in."""
+        """Return a picture in a conversation of the bot, or raise a Refusal."""
         picture = self._room.drive.find(call.item)
         if picture is None or not picture.is_picture:
             raise refusals.attachment_not_found()
@@ -487,7 +487,7 @@ def _check_depth(body: Json) -> None:
 
 
 def _check_activity(activity: Json, where: Kind) -> str:
-    """The type of an activity that Teams takes; raises what it refuses."""
+    """Return the type of a valid activity; raise the Refusal of an invalid one."""
     kind = activity.get("type")
     if kind not in ("message", "typing"):
         raise refusals.bad_argument("Unknown activity type")
@@ -507,7 +507,7 @@ def _check_activity(activity: Json, where: Kind) -> str:
 
 
 def _utf16_bytes(activity: Json) -> int:
-    """The size that counts: text, mentions and cards as UTF-16; not the bytes of data URIs."""
+    """Return the counted size: text, mentions and cards in UTF-16, without data URIs."""
     attachments = activity.get("attachments")
     counted_attachments = without_data_uris(attachments) if attachments else []
     sent = [activity.get("text"), activity.get("entities"), counted_attachments]

@@ -1,7 +1,7 @@
-"""Citations of a bot's message: what the local Teams refuses of them.
+"""Validation of citations in a bot's message.
 
 msteams-docs, "Bot messages with AI-generated content" (2026-08): at most 20, names of 80 and
-extracts of 160 characters, both needed.
+extracts of 160 characters, both required.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _MESSAGE = "https://schema.org/Message"
 
 
 def check_citations(activity: Json) -> None:
-    """Raises what Teams refuses of them."""
+    """Raise the Refusal of the first invalid citation."""
     entities = activity.get("entities")
     for entity in entities if isinstance(entities, list) else ():
         if isinstance(entity, dict) and entity.get("type") == _MESSAGE:

@@ -1,4 +1,4 @@
-"""What tests and the demo do to the local Teams over HTTP: `POST /teams/_control/<name>`."""
+"""Control requests of tests and the demo: `POST /teams/_control/<name>`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Act: TypeAlias = Callable[[Json], Json | None]
 
 
 class Controlled(Protocol):
-    """What the controls need of `LocalTeams`."""
+    """The methods of `LocalTeams` that the controls need."""
 
     keys: Keys
     outbox: Outbox
@@ -35,10 +35,12 @@ class Controlled(Protocol):
 
 
 def control_routes(teams: Controlled) -> list[BaseRoute]:
-    """`endpoint {app, url, auth?}`, `install`, `uninstall {app, where}`, `block {app,
-    conversation}`, `channel {team, name}`, `chat {app, person}`, `rotate_keys {}`; and
-    `GET deliveries`: what bots took (activity ids per app) and what was lost; `GET taken?since=N`:
-    the activities that bots took, from the Nth on."""
+    """Return the routes of the controls.
+
+    `endpoint {app, url, auth?}`, `install`, `uninstall {app, where}`, `block {app, conversation}`,
+    `channel {team, name}`, `chat {app, person}`, `rotate_keys {}`; and `GET deliveries`: accepted
+    activity ids by app, and lost events; `GET taken?since=N`: accepted activities from the Nth on.
+    """
     acts: dict[str, Act] = {
         "endpoint": lambda b: teams.set_endpoint(b["app"], b["url"], auth=b.get("auth")),
         "install": lambda b: teams.install(b["app"], b["where"]),

@@ -1,8 +1,8 @@
 """Files of people and of bots: pictures inside messages, and documents in people's drives.
 
-Pictures are read at the connector with the bot's token (msteams-docs, "Fetch inline images from
-message"). Documents have addresses that need no token and end soon, and are uploaded as OneDrive
-takes them: Microsoft Graph, "Upload bytes to the upload session".
+Bots fetch pictures from the connector with their token (msteams-docs, "Fetch inline images from
+message"). Documents have expiring addresses that need no token; uploads follow OneDrive: Microsoft
+Graph, "Upload bytes to the upload session".
 
 Faults: `teams:file.download:<conversation>` and `teams:file.upload:<conversation>`.
 """
@@ -44,7 +44,7 @@ _MAX_SESSIONS = 10_000
 
 @dataclass
 class _Session:
-    """An upload session: the file, and the pieces of it that are there."""
+    """An upload session: the file and its received pieces."""
 
     file: SharedFile
     until: float
@@ -57,7 +57,7 @@ class _Session:
 
 
 class Drive:
-    """Keeps all files of the local Teams and serves the documents."""
+    """Stores all files of the local Teams and serves the documents."""
 
     def __init__(self, context: SandboxContext) -> None:
         self._context = context
@@ -75,7 +75,7 @@ class Drive:
         ]
 
     def keep(self, upload: FileUpload, conversation: Conversation) -> SharedFile:
-        """Take what a person gives: pictures lie inside the message, all else in the drive."""
+        """Store a person's file: a picture in a message, or else a document in the drive."""
         stored = self._files.keep(upload.data)
         guessed = upload.content_type or mimetypes.guess_type(upload.name)[0] or ""
         content_type = agreed_type(guessed, sniffed_type(stored.head))
@@ -91,7 +91,7 @@ class Drive:
         return self._shared.get(own_id)
 
     def read(self, own_id: str) -> bytes | None:
-        """The bytes of a file, whoever brought it; None when they are not there."""
+        """Return the bytes of a file; None if there are none."""
         file = self._shared.get(own_id)
         return self._files.read(file.stored) if file is not None and file.stored else None
 
@@ -103,7 +103,7 @@ class Drive:
         )
 
     def download_url(self, file: SharedFile, seconds: float = DOWNLOAD_SECONDS) -> str:
-        """An address that needs no token, for so long."""
+        """Return a download address that needs no token and is valid for `seconds`."""
         until = str(int(time.time() + seconds))
         mark = self._mark(file.id, until)
         base = self._context.base_url
@@ -112,11 +112,11 @@ class Drive:
         )
 
     def content_url(self, file: SharedFile) -> str:
-        """Where people open it: they sign in there, bots cannot."""
+        """Return the page on which people open the file after signing in; bots cannot."""
         return f"{self._context.base_url}/teams/drive/documents/{file.id}/{quote(file.name)}"
 
     def begin_upload(self, name: str, conversation: Conversation) -> tuple[SharedFile, str]:
-        """A place for a file that a bot brings, and the address that takes its bytes."""
+        """Return a new file for an upload of a bot, and the upload address."""
         guessed = mimetypes.guess_type(name)[0] or "application/octet-stream"
         file = SharedFile(_drive_id(), name, guessed, conversation)
         self._shared[file.id] = file

@@ -1,4 +1,4 @@
-"""Activities -> bots' messaging endpoints: signed, in order per conversation."""
+"""Delivers signed activities to the endpoints of bots, in order within a conversation."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _LARGEST_ANSWER = 1 << 20
 
 @dataclass(frozen=True)
 class Delivering:
-    """How hard the service tries. One more try when there was no answer, then the event is lost.
+    """Deadlines in seconds and retries of deliveries.
 
-    Reports of Teams agree on a repeat after 15 s without an answer (msteams-docs #6084, #4592)
-    and on nothing beyond it. Invokes are asked once: a person waits for their answer.
+    Reports agree that Teams repeats an event after 15 s without a response (msteams-docs #6084,
+    #4592), and on nothing beyond. Invokes are sent once: a person waits for the answer.
     """
 
     answer_within: float = 15.0
@@ -36,7 +36,7 @@ class Delivering:
 
 @dataclass(frozen=True)
 class Lost:
-    """An event that no bot took: its activity id, the bot, the conversation and why."""
+    """An event that its bot did not accept, and the reason."""
 
     app_id: str
     activity_id: str
@@ -46,7 +46,7 @@ class Lost:
 
 @dataclass(frozen=True)
 class InvokeAnswer:
-    """What a bot answered an invoke with; status 0: nothing in time, `reason` says why."""
+    """A bot's answer to an invoke; status 0: no answer in time, for `reason`."""
 
     status: int
     body: Any = None
@@ -60,22 +60,24 @@ class _Event:
     activity_id: str
     service_url: str
     body: bytes
-    done: asyncio.Future[str] | None = None  # "" when a bot took it, else why it was lost
+    done: asyncio.Future[str] | None = (
+        None  # "" if the bot accepted it, else the reason of the loss
+    )
 
 
 class _Lane:
-    """What waits for one bot in one conversation."""
+    """The queue of one bot in one conversation."""
 
     def __init__(self) -> None:
         self.waiting: deque[_Event] = deque()
-        self.held: _Event | None = None  # by a `reorder` fault, until the next one has gone
-        self.holding: asyncio.Task[None] | None = None  # lets it go if no next one comes
+        self.held: _Event | None = None  # by a `reorder` fault, until the next event is delivered
+        self.holding: asyncio.Task[None] | None = None  # releases it if no next event comes
         self.task: asyncio.Task[None] | None = None
 
 
 class Outbox:
-    """Delivers activities; `handed_over` and `lost` say what became of each, `taken` are the
-    bodies of what bots took, in that order."""
+    """Delivers activities. `handed_over` has accepted activity ids by app, `lost` the lost events,
+    `taken` the accepted bodies in order."""
 
     def __init__(self, context: SandboxContext, tokens: PushTokens, tenant_id: str) -> None:
         self.delivering = Delivering()
@@ -92,7 +94,7 @@ class Outbox:
         self._closed = False
 
     def push(self, bot: Bot, conversation: str, activity: Json) -> None:
-        """Hand one activity over as soon as what is before it in this conversation is gone."""
+        """Deliver an activity after the earlier ones of its conversation."""
         if not bot.endpoint:
             return
         url = activity["serviceUrl"]
@@ -100,7 +102,7 @@ class Outbox:
         self._push_faulty(event)
 
     async def tell(self, bot: Bot, conversation: str, activity: Json) -> str:
-        """The same, and wait: "" when the bot took it, else why it was lost."""
+        """Deliver an activity and wait; return "" if the bot accepted it, else the reason."""
         if not bot.endpoint:
             return "the bot has no endpoint"
         done: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -112,7 +114,7 @@ class Outbox:
         return await done
 
     async def ask(self, bot: Bot, conversation: str, activity: Json) -> InvokeAnswer:
-        """Post an invoke and wait for its answer."""
+        """Post an invoke and return its answer."""
         if not bot.endpoint:
             return InvokeAnswer(0, reason="the bot has no endpoint")
         where = f"teams:invoke:{conversation}"
@@ -144,12 +146,12 @@ class Outbox:
             return InvokeAnswer(response.status, reason="the answer is not JSON")
 
     async def idle(self) -> None:
-        """Wait until everything is handed over or lost."""
+        """Wait until every event is delivered or lost."""
         while tasks := [*self._late, *(lane.task for lane in self._lanes.values() if lane.task)]:
             await asyncio.wait(tasks)
 
     async def break_connections(self) -> None:
-        """End the deliveries in progress; each counts as a try without an answer."""
+        """Break the connections of running deliveries; each counts as a try without a response."""
         if client := self._client:
             self._client = None
             await client.close()
@@ -242,7 +244,7 @@ class Outbox:
             await asyncio.sleep(self.delivering.retry_after)
 
     async def _try(self, event: _Event) -> tuple[str, bool]:
-        """Post it once -> why it failed ("": it did not), and whether a second try may help."""
+        """Post an event once; return the failure ("" for success) and whether a retry can help."""
         if not event.bot.endpoint:
             return "the bot has no endpoint any more", False
         deadline = aiohttp.ClientTimeout(total=self.delivering.answer_within)

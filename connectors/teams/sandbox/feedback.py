@@ -1,7 +1,8 @@
-"""Thumbs below a bot's message: whether it asks for them, and what of that Teams refuses.
+"""Feedback buttons below a bot's message: detection and validation.
 
 msteams-docs, "Add feedback buttons" (2026-08); learn.microsoft.com, "FeedbackLoop Class": an
-activity with both the old and the new form is refused.
+Teams refuses an
+activity with both the old and the new form.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _TYPES = ("default", "custom")
 
 
 def check_feedback(activity: Json) -> None:
-    """Raises what Teams refuses of it."""
+    """Raise the Refusal of an invalid feedback loop."""
     data = _data(activity)
     loop = data.get("feedbackLoop")
     if loop is None:

@@ -1,4 +1,4 @@
-"""The local Teams: its routes, the seeded world, the actions of its people, its controls."""
+"""The local Teams: routes, seeded world, actions of people, and controls."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from connectors.teams.sandbox.tokens import Keys, Login, PushTokens
 
 
 class LocalTeams(PlatformActions):
-    """One tenant of Teams; see the package's docstring for its addresses and controls."""
+    """One tenant of Teams; the package's docstring lists its addresses and controls."""
 
     name = "teams"
 
@@ -86,7 +86,7 @@ class LocalTeams(PlatformActions):
         text: str = "",
         thread: str | None = None,
     ) -> Shown:
-        """Pictures stand inside the message, other files are shared from the person's drive."""
+        """Post files: pictures are part of the message, other files shared from the drive."""
         if not files:
             raise InvalidData("A message with files has one at least")
         message = self._message(workspace, channel, person, text, thread)
@@ -96,7 +96,7 @@ class LocalTeams(PlatformActions):
     async def edit_as(
         self, workspace: str, channel: str, person: str, message: str, text: str
     ) -> Shown:
-        """A person changes a message of theirs; who would hear it as a post hears of it."""
+        """Edit a person's own message; bots that receive posts receive the edit."""
         own_message = self._own(workspace, channel, person, message)
         if not text.strip() and not own_message.files:
             raise InvalidData("A message of Teams has words or files: delete it instead")
@@ -105,7 +105,7 @@ class LocalTeams(PlatformActions):
     async def remove_file_as(
         self, workspace: str, channel: str, person: str, message: str, name: str
     ) -> Shown:
-        """A person takes a file or picture out of a message of theirs, which is an edit."""
+        """Remove a file from a person's own message, which is an edit."""
         own_message = self._own(workspace, channel, person, message)
         files = [file for file in own_message.files if file.name != name]
         if len(files) == len(own_message.files) or not (files or own_message.text.strip()):
@@ -114,30 +114,30 @@ class LocalTeams(PlatformActions):
         return self._room.edit(own_message, own_message.text)
 
     async def delete_as(self, workspace: str, channel: str, person: str, message: str) -> None:
-        """A person deletes a message of theirs; nobody else may."""
+        """Delete a person's own message."""
         self._room.delete(self._own(workspace, channel, person, message))
 
     async def stop_as(self, workspace: str, channel: str, person: str, message: str) -> None:
-        """A person presses Stop under a message that is being streamed."""
+        """Press Stop under a message that is being streamed."""
         self._visible_message(workspace, channel, person, message)
         if not self._connector.stop_stream(message):
             raise Refused(f"Nothing is being written in message {message!r}")
 
     def stop_all(self, channel: str) -> bool:
-        """A person presses Stop on what has no text yet. False: nothing grows in this chat."""
+        """Stop all streams of a chat, also those without text. Return False if there are none."""
         growing = self._connector.open_streams(channel)
         for stream in growing:
             self._connector.stop_stream(stream)
         return bool(growing)
 
     def informed(self, channel: str) -> list[str]:
-        """What bots said in this chat of what they do, before they streamed any text."""
+        """Return the texts of informative steps in this chat."""
         return self._connector.informed(channel)
 
     async def react_as(
         self, workspace: str, channel: str, person: str, message: str, emoji: str
     ) -> None:
-        """Unicode, or a type of Teams between colons."""
+        """Add a reaction; `emoji` is Unicode, or a reaction type of Teams between colons."""
         by, target = self._visible_message(workspace, channel, person, message)
         self._room.react(target, by, reaction_type(emoji), added=True)
 
@@ -150,7 +150,7 @@ class LocalTeams(PlatformActions):
     async def pin_as(
         self, workspace: str, channel: str, person: str, message: str, *, pinned: bool = True
     ) -> None:
-        """A person pins a message, or takes its pin away."""
+        """Pin or unpin a message."""
         _, target = self._visible_message(workspace, channel, person, message)
         self._room.pin(target, pinned=pinned)
 
@@ -160,7 +160,7 @@ class LocalTeams(PlatformActions):
 
     @property
     def typed(self) -> list[tuple[str, str]]:
-        """Where typing was shown of late, and whose: conversation and account ids."""
+        """The last typing indicators: conversation and account ids."""
         return list(self._room.typed)
 
     async def press(self, press: Press) -> Outcome:
@@ -191,7 +191,7 @@ class LocalTeams(PlatformActions):
         return self._presses.forms(self._tenant_person(workspace, person).id)
 
     def whispers(self, workspace: str, person: str) -> list[Shown]:
-        """The messages in which cards changed for this person alone."""
+        """Return the messages with cards that only this person sees."""
         by = self._tenant_person(workspace, person)
         return [
             self._room.to_shown(message, by.id)
@@ -205,27 +205,27 @@ class LocalTeams(PlatformActions):
         return [self._room.to_shown(message) for message in conversation.visible()]
 
     async def disconnect(self, reason: str = "") -> None:
-        """Teams has no sockets: this only ends the deliveries in progress."""
+        """Break running deliveries; Teams has no other connections to bots."""
         await self.outbox.break_connections()
 
     async def close(self) -> None:
         await self.outbox.close()
 
     def set_endpoint(self, app: str, url: str | None, *, auth: bool | None = None) -> None:
-        """Tell where a bot listens (None: nowhere); `auth` switches its tokens on or off."""
+        """Set a bot's messaging endpoint (None: no endpoint); `auth` switches tokens on or off."""
         bot = self._bot(app)
         bot.endpoint = url
         bot.auth = bot.auth if auth is None else auth
 
     def set_account_url(self, url: str) -> None:
-        """The messaging endpoint of the first app, as an operator enters it in the portal."""
+        """Set the messaging endpoint of the first app, as an operator does in the portal."""
         self.set_endpoint(self.world().apps[0]["app_id"], f"{url}/messages")
 
     def service_url(self, app: str) -> str:
         return self._room.service_url(self._bot(app))
 
     def install(self, app: str, where: str) -> None:
-        """Install a bot in a team, a group chat or for a person; it hears of it, each time."""
+        """Install a bot in a team, a group chat or for a person, and notify it each time."""
         bot, conversation = self._bot(app), self._installable(app, where)
         conversation.installed.add(bot.app_id)
         now, url, by = time.time(), self.service_url(app), conversation.people[0]
@@ -242,11 +242,11 @@ class LocalTeams(PlatformActions):
         self.outbox.push(bot, conversation.id, update)
 
     def block(self, app: str, conversation: str) -> None:
-        """A person forbids a bot to write in a conversation."""
+        """Block a bot in a conversation."""
         self._conversation(self.tenant.id, conversation).blocked.add(self._bot(app).app_id)
 
     def create_channel(self, team: str, name: str) -> str:
-        """Create a channel in a team; its bots hear of it. Returns its id."""
+        """Create a channel in a team, notify its bots, and return its id."""
         owner = self._team(team)
         channel = new_channel(owner.name, name)
         channel.team = owner
@@ -265,7 +265,7 @@ class LocalTeams(PlatformActions):
         return channel.id
 
     def personal_chat(self, app: str, person: str) -> str:
-        """The id of the chat of a person with a bot that is installed for them."""
+        """Return the id of a person's chat with a bot. Raises NotFound if it is not installed."""
         chat = self.tenant.personal.get((self._bot(app).app_id, person))
         if chat is None:
             raise NotFound(f"{app!r} is not installed for {person!r}; install it first")
@@ -310,7 +310,7 @@ class LocalTeams(PlatformActions):
         return conversation
 
     def _installable(self, app: str, where: str) -> Conversation:
-        """The team (as its General), group chat or personal chat to install a bot in."""
+        """Return the team (as its General channel), group chat or personal chat for an install."""
         if where in self.tenant.people:
             app_id = self._bot(app).app_id
             if (app_id, where) not in self.tenant.personal:
@@ -329,7 +329,7 @@ class LocalTeams(PlatformActions):
     def _visible_message(
         self, workspace: str, channel: str, person: str, message: str
     ) -> tuple[Person, Message]:  # fmt: skip
-        """A message that a person can touch."""
+        """Return the person and a message that they see. Raises NotFound, Refused."""
         conversation = self._conversation(workspace, channel)
         by = self._person(conversation, person)
         target = self.tenant.message(conversation, message)
@@ -338,7 +338,7 @@ class LocalTeams(PlatformActions):
         return by, target
 
     def _own(self, workspace: str, channel: str, person: str, message: str) -> Message:
-        """A message that this person said: members of Teams change nobody else's."""
+        """Return a person's own message. Raises Refused for messages of others."""
         by, target = self._visible_message(workspace, channel, person, message)
         if target.author is not by:
             raise Refused(f"{by.name!r} did not write message {message}")

@@ -1,8 +1,8 @@
-"""The pages of the local identity provider: signing keys for bots, tokens for bots.
+"""The HTTP pages of the local identity provider: signing keys and tokens for bots.
 
-A program on botbuilder's own credentials (msal) takes only an https authority, and asks
-login.microsoftonline.com about every host it does not know, except for addresses of the form
-/one/b2c_two: put TLS in front and `https://host/teams/b2c_<tenant>` works unmodified.
+Programs with botbuilder's credentials (msal) accept only an https authority, and ask
+login.microsoftonline.com about unknown hosts, except for addresses of the form /x/b2c_y: behind TLS
+`https://host/teams/b2c_<tenant>` works without changes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What else people do on the local Teams: come and go, give channels and group chats names."""
+"""More actions of people: they join, leave, and rename channels and group chats."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ LONGEST_NAME = {"channel": 50, "groupChat": 250}
 
 
 class PlatformActions(ABC):
-    """Each action takes the tenant, the conversation and the person first."""
+    """The first arguments of each action are tenant, conversation and person."""
 
     _room: Room
 
     @abstractmethod
     def _place_of(self, workspace: str, channel: str, person: str) -> tuple[Conversation, Person]:
-        """Where it is done, and by whom."""
+        """Return the conversation and the person. Raises NotFound."""
 
     async def join_as(self, workspace: str, channel: str, person: str) -> None:
-        """A person enters a group chat, or the team that a channel belongs to."""
+        """Join a group chat, or the team of a channel."""
         where, who = self._place_of(workspace, channel, person)
         if where.kind == "personal":
             raise InvalidData("Nobody joins or leaves a personal chat")
@@ -29,12 +29,12 @@ class PlatformActions(ABC):
             self._room.come_or_go(where, who, joined=True)
 
     async def leave_as(self, workspace: str, channel: str, person: str) -> None:
-        """A person leaves a group chat, or the team that a channel belongs to."""
+        """Leave a group chat, or the team of a channel."""
         where, who = self._member(workspace, channel, person)
         self._room.come_or_go(where, who, joined=False)
 
     async def rename_as(self, workspace: str, channel: str, person: str, name: str) -> None:
-        """A person gives a channel or a group chat another name; General keeps its own."""
+        """Rename a channel or a group chat; General keeps its name."""
         where, who = self._member(workspace, channel, person)
         if not 1 <= len(name.strip()) <= LONGEST_NAME[where.kind]:
             raise InvalidData(f"A name has 1 to {LONGEST_NAME[where.kind]} characters")

@@ -1,7 +1,7 @@
-"""What people do with cards and dialogs: press, choose, fill in; and the bot's answers.
+"""People use cards and dialogs: press, choose, fill in; and the answers of bots.
 
 msteams-docs: "Card actions", "Universal Actions", "Use dialogs with bots", "Send and receive
-files". What a client keeps to itself (opening addresses, showing cards) tells the bot nothing.
+files". Bots receive nothing of local actions of the client (opening addresses, showing cards).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _CONTEXT = {"theme": "default"}
 
 @dataclass
 class _Dialog:
-    """A dialog that stands open before a person; `source` is the message it was opened from."""
+    """An open dialog of a person; `source` is the message that opened it."""
 
     id: str
     person: Person
@@ -74,7 +74,7 @@ class _Dialog:
 
 
 class Presses:
-    """What people do with what bots sent; the room takes it there."""
+    """Actions of people on messages of bots."""
 
     def __init__(self, room: Room) -> None:
         self._room = room
@@ -95,7 +95,7 @@ class Presses:
         return await self._button(by, message, control.action)
 
     def choose(self, by: Person, message: Message, name: str, value: Any) -> Outcome:
-        """Fill an input in: it waits there for a press."""
+        """Fill in an input; its value waits for a press."""
         cards = [
             attachment["content"]
             for attachment in shapes.seen_activity(message, by.id).get("attachments") or []
@@ -117,7 +117,7 @@ class Presses:
         return Outcome(sent=False)
 
     async def submit_form(self, by: Person, form: str, values: Json) -> Outcome:
-        """Press the first button of a dialog that sends it."""
+        """Press the first submit button of a dialog."""
         dialog = self._dialog(by, form)
         for control in card_controls(dialog.card):
             if control.action.get("type") == "Action.Submit":
@@ -125,7 +125,7 @@ class Presses:
         raise NotFound("The dialog has no button that sends it")
 
     def close_form(self, by: Person, form: str) -> Outcome:
-        """Bots are not told."""
+        """Close a dialog; Teams does not notify the bot."""
         self._close(self._dialog(by, form))
         return Outcome(sent=False)
 
@@ -170,7 +170,7 @@ class Presses:
         return await self._button(by, message, special)
 
     async def _button(self, by: Person, message: Message, action: Json) -> Outcome:
-        """Press a button of the kinds that the Bot Framework knows."""
+        """Press a CardAction of the Bot Framework."""
         value = action.get("value")
         match action.get("type"):
             case "openUrl" | "signin":
@@ -198,7 +198,7 @@ class Presses:
         return await self._tell(by, message, more)
 
     def _say(self, by: Person, message: Message, text: str) -> Outcome:
-        """As if the person had typed it."""
+        """Post a text as if the person had typed it."""
         if not text:
             raise Refused("The button has nothing to say")
         bot = _bot(message)
@@ -206,7 +206,7 @@ class Presses:
         return Outcome(sent=bool(bot.endpoint), answered=bool(bot.endpoint))
 
     async def _tell(self, by: Person, message: Message, more: Json) -> Outcome:
-        """Send a message without text to the bot of a card."""
+        """Send the bot of a card a message with a value."""
         bot = _bot(message)
         activity = self._activity(by, message, more)
         lost = await self._room.outbox.tell(bot, message.conversation.id, activity)
@@ -250,7 +250,7 @@ class Presses:
     async def _consent(
         self, by: Person, message: Message, activity: Json, control: Control
     ) -> Outcome:
-        """Allow or forbid a bot to put a file into the person's drive."""
+        """Answer a file consent card."""
         card = activity["attachments"][control.attachment]
         action = control.id
         context = card["content"].get(f"{action}Context")
@@ -268,8 +268,7 @@ class Presses:
         return Outcome(sent=True, answered=True, raw=_object(answer.body))
 
     async def _judge(self, by: Person, message: Message, thumb: str, values: Json) -> Outcome:
-        """Press a thumb, and send the form that Teams shows for it; `comment` is what is written
-        there."""
+        """Press a thumb and send the feedback form with `comment`."""
         input_text = orjson.dumps({"feedbackText": str(values.get("comment", ""))}).decode()
         answer_value = {
             "actionName": "feedback",
@@ -305,7 +304,10 @@ class Presses:
     def _show_task(
         self, by: Person, message: Message, answer: InvokeAnswer, dialog: _Dialog | None
     ) -> Outcome:
-        """A dialog opens, goes on, says something or ends; it stays when the bot fails."""
+        """Apply the answer to a task: open, continue or close a dialog, or show a notice.
+
+        A dialog stays open if the bot fails.
+        """
         body = _object(answer.body)
         task = body.get("task")
         if answer.status != 200 or answer.reason or (dialog is None and not isinstance(task, dict)):
@@ -335,13 +337,13 @@ class Presses:
         return shapes.card_pressed(room.tenant, message, by, bot, url, time.time(), more)
 
     def _message(self, by: Person, card: Message, text: str) -> Message:
-        """What a person says by a press; in a channel it stands below the card."""
+        """Return the message of a person's press; in a channel it replies to the card."""
         where = card.conversation
         root = (card.root or card.id) if where.kind == "channel" else None
         return Message(self._room.tenant.next_id(time.time()), where, by, root, text)
 
     def _with(self, by: Person, where: str, control: Control, values: Json) -> dict[str, str]:
-        """What stands in the inputs, with these values filled in."""
+        """Fill in values, and return all values of the inputs."""
         inputs = [field for card in control.cards[:1] for field in all_inputs(card)]
         for name, value in values.items():
             self._fill(by, where, inputs, name, value)
@@ -364,7 +366,7 @@ class Presses:
 
 
 def _action_shown(control: Control) -> Json:
-    """The action that Teams shows: `Action.Execute` needs 1.4, what it cannot show falls back."""
+    """Return the action that Teams shows, or its fallback; `Action.Execute` needs version 1.4."""
     action = control.action
     kind, fallback = action.get("type"), action.get("fallback")
     supported = kind in _OWN_OF_CLIENT or kind == "Action.Submit"
@@ -379,14 +381,14 @@ def _action_shown(control: Control) -> Json:
 
 
 def _merge(data: Any, sent: Mapping[str, str]) -> Any:
-    """An action's own data with the inputs, which win."""
+    """Return an action's data with the inputs, which take precedence."""
     if data is None:
         return dict(sent)
     return {**data, **sent} if isinstance(data, dict) else data
 
 
 def _parse(value: Any) -> Any:
-    """A button's value may be written as a text of JSON."""
+    """Parse a button's value, which may be JSON in a string."""
     if not isinstance(value, str):
         return value
     try:
@@ -397,7 +399,7 @@ def _parse(value: Any) -> Any:
 
 
 def _opens(info: Json) -> bool:
-    """Whether a dialog's description has a card or a page to show."""
+    """Return whether a dialog has a card or a page to show."""
     card = info.get("card")
     content = card.get("content") if isinstance(card, dict) else None
     return _is_card(content) or bool(info.get("url"))

@@ -1,4 +1,4 @@
-"""Types of reactions as Teams names them <-> Unicode: six words, others by their code points.
+"""Reaction types of Teams <-> Unicode: six names, others by their code points.
 
 Source: msteams-docs "Teams reactions reference" (2026-02): `1f44b_wavinghand`.
 """
@@ -20,7 +20,7 @@ def is_type(kind: str) -> bool:
 
 
 def reaction_emoji(kind: str) -> str:
-    """What a person sees, as far as the name tells."""
+    """Return the emoji of a type; `:type:` if its name has no code points."""
     if kind in _CLASSIC:
         return _CLASSIC[kind]
     points = _POINTS.match(kind)
@@ -28,7 +28,7 @@ def reaction_emoji(kind: str) -> str:
 
 
 def reaction_type(emoji: str) -> str:
-    """The type of a Unicode emoji, or the name between colons."""
+    """Return the type of a Unicode emoji, or the name between colons."""
     if emoji.startswith(":"):
         return emoji.strip(":")
     name = _BY_EMOJI.get(emoji)

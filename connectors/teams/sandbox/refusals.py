@@ -1,4 +1,4 @@
-"""What the connector refuses, in the words and shapes of Teams.
+"""Error responses of the connector, with the texts and shapes of Teams.
 
 Codes and statuses: msteams-docs, "Status codes from bot conversational APIs"; the two bodies
 without `error` and the BadSyntax texts as seen from the service in 2026-04.
@@ -16,7 +16,7 @@ from connectors.teams.sandbox.state import Json
 
 
 class Refusal(Exception):
-    """An answer that is an error; `body` is sent as it is."""
+    """An error response; `body` is sent unchanged."""
 
     def __init__(self, status: int, body: Json, headers: dict[str, str] | None = None) -> None:
         self.status = status
@@ -29,10 +29,10 @@ class Refusal(Exception):
 
 
 class BrokenAnswer(Response):
-    """No answer: the connection breaks after the work was done."""
+    """No response: the connection breaks after the request was processed."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # uvicorn hands out `receive` as a method of its request cycle, which has the transport.
+        # uvicorn passes `receive` as a method of its request cycle, which has the transport.
         transport = getattr(getattr(receive, "__self__", None), "transport", None)
         if transport is None:
             raise ConnectionAbortedError("lose_answer: this server's connections cannot be broken")
@@ -127,7 +127,7 @@ _BY_STATUS = {
 
 
 def with_status(status: int) -> Refusal:
-    """What Teams says with this status, for faults on request."""
+    """Return Teams' error response with this status, for injected faults."""
     if status == 401:
         return unauthorized()
     return coded(status, *_BY_STATUS.get(status, ("ServiceError", "Internal server error")))

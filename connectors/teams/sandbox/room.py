@@ -1,4 +1,4 @@
-"""What people say and do in a conversation: it is seen there, and told to the bots in it."""
+"""Changes in a conversation: they are published in the feed and delivered to its bots."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Happening: TypeAlias = Literal["posted", "edited", "deleted", "marked"]
 
 
 class Room:
-    """The tenant with all that hears of what happens in it."""
+    """The tenant, and the receivers of its changes: the feed and the bots."""
 
     def __init__(
         self, context: SandboxContext, tenant: Tenant, outbox: Outbox, drive: Drive
@@ -43,11 +43,11 @@ class Room:
         return message_view
 
     def to_shown(self, message: Message, viewer: str = "") -> Shown:
-        """A message as everybody sees it, or as one person does."""
+        """Return a message as everybody sees it, or as `viewer` sees it."""
         return shapes.to_shown(self.tenant, message, self.drive, viewer)
 
     def say(self, message: Message, also: Bot | None = None) -> Shown:
-        """A person's message stands, and is told to those who hear it; to `also` in any case."""
+        """Post a person's message, and deliver it to the bots that receive it and to `also`."""
         self.tenant.add_message(message)
         message_view = self.publish("posted", message)
         typed_text = self._typed(message)
@@ -56,7 +56,7 @@ class Room:
         return message_view
 
     def edit(self, message: Message, text: str) -> Shown:
-        """Other words stand there; told to those who would hear them as a post."""
+        """Edit a message, and deliver the edit to the bots that would receive it as a post."""
         message.text = text
         message.edited = True
         message_view = self.publish("edited", message)
@@ -67,7 +67,7 @@ class Room:
         return message_view
 
     def delete(self, message: Message) -> None:
-        """A message stands no more; told to those who would have heard its last words."""
+        """Delete a message, and notify the bots that would have received its last text."""
         message.deleted = True
         self.publish("deleted", message)
         now = self._now()
@@ -77,7 +77,7 @@ class Room:
             self.outbox.push(bot, message.conversation.id, activity)
 
     def come_or_go(self, where: Conversation, person: Person, *, joined: bool) -> None:
-        """A person is in a team or group chat from now on, or not any more."""
+        """Add or remove a person, and notify the bots of the team or group chat."""
         if joined:
             where.people.append(person)
         else:
@@ -102,8 +102,11 @@ class Room:
             )
 
     def react(self, message: Message, by: Person | Bot, kind: str, *, added: bool) -> None:
-        """Somebody reacts, or takes it back. A bot is told of people's reactions to its own
-        messages alone (msteams-docs "Bot messages and reactions", 2026)."""
+        """Add or remove a reaction.
+
+        A bot receives only reactions of people to its own messages (msteams-docs, "Bot messages and
+        reactions", 2026).
+        """
         who = message.reactions.setdefault(kind, [])
         if added != (by in who):
             who.append(by) if added else who.remove(by)
@@ -114,7 +117,7 @@ class Room:
         self.publish("marked", message)
 
     def pin(self, message: Message, *, pinned: bool) -> None:
-        """People pin; the Bot Framework tells no bot of it."""
+        """Pin or unpin a message; the Bot Framework has no event for it."""
         message.pinned = pinned
         self.publish("marked", message)
 
@@ -128,7 +131,7 @@ class Room:
             self.outbox.push(bot, message.conversation.id, activity)
 
     def type_in(self, conversation: Conversation, by: Person | Bot) -> None:
-        """Somebody writes; bots hear of it in their own chats."""
+        """Show a typing indicator; bots receive it in personal chats."""
         self.typed.append((conversation.id, by.id))
         if isinstance(by, Person) and conversation.kind == "personal":
             for bot in self.bots_in(conversation):
@@ -141,7 +144,7 @@ class Room:
     def _receiving_bots(
         self, message: Message, typed_text: Typed, also: Bot | None = None
     ) -> list[Bot]:
-        """The bots that are told of a person's message."""
+        """Return the bots that receive a person's message."""
         mentioned = {mention["mentioned"]["id"] for mention in typed_text.mentions}
         personal = message.conversation.kind == "personal"
         return [
@@ -159,5 +162,5 @@ class Room:
         return shapes.message_activity(self.tenant, message, typed_text, bot, url, self.drive)
 
     def _now(self) -> float:
-        """A moment after all that was said, to the millisecond that Teams writes."""
+        """Return a time after all messages, in seconds with milliseconds."""
         return int(self.tenant.next_id(time.time())) / 1000

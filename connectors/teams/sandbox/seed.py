@@ -14,7 +14,7 @@ CHANNELS = ("General", "Random", "Help")
 
 
 def seed(channels: int) -> Tenant:
-    """A fresh tenant with `channels` channels per team; the same ids every time."""
+    """Return a new tenant with `channels` channels in each team; ids are reproducible."""
     tenant = Tenant(TENANT_ID, "Lakeside Works")
     people = [_person(name) for name in PEOPLE]
     tenant.people = {person.id: person for person in people}
@@ -32,7 +32,7 @@ def seed(channels: int) -> Tenant:
     tenant.add_chat(
         Conversation(chat_id, "groupChat", "Launch", members=people[:3], apps=set(apps))
     )
-    # The last one has installed no bot for themselves: proactive chats with them are refused.
+    # The last person has no bot installed, so Teams refuses proactive chats with them.
     for person in people[:-1]:
         for app_id in apps:
             tenant.add_chat(personal_chat(person, app_id))

@@ -1,4 +1,4 @@
-"""The tenant's state -> JSON: activities for bots, answers of the connector, what people see."""
+"""The tenant's state -> JSON: activities for bots, responses of the connector, views of people."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from connectors.teams.sandbox.text import Typed, readable
 if TYPE_CHECKING:
     from connectors.teams.sandbox.drive import Drive
 
-_PAGE_SECONDS = 24 * 3600  # how long the addresses in what people see are good
+_PAGE_SECONDS = 24 * 3600  # seconds of validity of addresses in views of people
 _PICTURE_KIND = "http://schema.skype.com/AMSImage"
 _CLIENT = {"locale": "en-US", "country": "US", "platform": "Web", "timezone": "Etc/UTC"}
 
@@ -38,7 +38,7 @@ _CLIENT = {"locale": "en-US", "country": "US", "platform": "Web", "timezone": "E
 def message_activity(
     tenant: Tenant, message: Message, typed_text: Typed, bot: Bot, service_url: str, drive: Drive
 ) -> Json:
-    """A person's message as Teams posts it to a bot."""
+    """Return a person's message as Teams posts it to a bot."""
     activity = _activity("message", message.id, _time(message), tenant, bot, service_url)
     conversation = message.conversation
     activity |= {
@@ -56,12 +56,12 @@ def message_activity(
         activity["attachments"] = _files(message, typed_text, service_url, drive)
         if not message.text:
             del activity["text"]
-    # Documented as not guaranteed; the chain is named by `conversation.id`.
+    # The documentation does not guarantee it; `conversation.id` names the reply chain.
     return activity | ({"replyToId": message.root} if message.root else {})
 
 
 def message_edited(activity: Json, now: float) -> Json:
-    """A message as Teams posts it again once its person has changed it."""
+    """Return messageUpdate: the message after an edit of its author."""
     data = activity["channelData"] | {"eventType": "editMessage"}
     return activity | {"type": "messageUpdate", **_times(rfc3339(now)), "channelData": data}
 
@@ -69,7 +69,7 @@ def message_edited(activity: Json, now: float) -> Json:
 def message_deleted(
     tenant: Tenant, message: Message, bot: Bot, service_url: str, now: float
 ) -> Json:
-    """messageDelete: what a person deleted, without a word of it."""
+    """Return messageDelete: a deleted message, without its text."""
     activity = _activity("messageDelete", message.id, rfc3339(now), tenant, bot, service_url)
     conversation = message.conversation
     activity |= {
@@ -87,7 +87,7 @@ def message_reaction(
     tenant: Tenant, message: Message, by: Person, bot: Bot, url: str, now: float, kind: str,
     *, added: bool,
 ) -> Json:  # fmt: skip
-    """messageReaction: somebody reacted to a message of the bot, or took it back."""
+    """Return messageReaction: a person added or removed a reaction to a message of the bot."""
     activity = _activity("messageReaction", f"f:{uuid4()}", rfc3339(now), tenant, bot, url)
     return activity | {
         "from": {"id": by.id, "aadObjectId": by.aad_id},
@@ -102,7 +102,7 @@ def message_reaction(
 def typing(
     tenant: Tenant, conversation: Conversation, by: Person, bot: Bot, url: str, now: float
 ) -> Json:
-    """typing: a person writes to the bot in their chat."""
+    """Return typing: a person types in the chat with the bot."""
     activity = _activity("typing", f"f:{uuid4()}", rfc3339(now), tenant, bot, url)
     return activity | {
         "from": _account(by),
@@ -114,7 +114,7 @@ def typing(
 def card_pressed(
     tenant: Tenant, card: Message, by: Person, bot: Bot, url: str, now: float, more: Json
 ) -> Json:
-    """What a press on a card tells its bot: a message without text, or an invoke."""
+    """Return the activity of a press on a card: a message without text, or an invoke."""
     own_id = f"f:{uuid4()}"
     activity = _activity("message", own_id, rfc3339(now), tenant, bot, url) | {
         "from": _account(by),
@@ -132,7 +132,7 @@ def card_pressed(
 def members_added(
     tenant: Tenant, where: Conversation, by: Person, bot: Bot, url: str, now: float
 ) -> Json:
-    """conversationUpdate: the bot was added to the team or chat (`where`: General for a team)."""
+    """Return conversationUpdate: the bot was added to a team (`where`: its General) or chat."""
     return _event(tenant, "conversationUpdate", where, by, bot, url, now) | {
         "membersAdded": [{"id": bot.id}],
         "channelData": _team_data(tenant, where) | {"eventType": "teamMemberAdded"},
@@ -142,7 +142,7 @@ def members_added(
 def people_changed(
     tenant: Tenant, where: Conversation, by: Person, bot: Bot, url: str, now: float, joined: bool
 ) -> Json:
-    """conversationUpdate: a person came or went; of a team it is told in its General."""
+    """Return conversationUpdate: a person joined or left; for a team, in its General channel."""
     place = where.team.channels[0] if where.team else where
     data = _team_data(tenant, place)
     if where.team:
@@ -156,7 +156,7 @@ def people_changed(
 def conversation_renamed(
     tenant: Tenant, where: Conversation, by: Person, bot: Bot, url: str, now: float
 ) -> Json:
-    """conversationUpdate: a channel (told in its team's General) or group chat has a new name."""
+    """Return conversationUpdate: a channel (in its team's General) or group chat was renamed."""
     if where.team is None:
         event = _event(tenant, "conversationUpdate", where, by, bot, url, now)
         return event | {"topicName": where.name, "channelData": _team_data(tenant, where)}
@@ -169,7 +169,7 @@ def conversation_renamed(
 def channel_created(
     tenant: Tenant, channel: Conversation, by: Person, bot: Bot, url: str, now: float
 ) -> Json:
-    """conversationUpdate: a channel was created in a team that the bot is in."""
+    """Return conversationUpdate: a channel was created in a team of the bot."""
     team = channel.team
     general = team.channels[0] if team else channel
     created = {"id": channel.id, "name": channel.name}
@@ -182,7 +182,7 @@ def channel_created(
 def installation_update(
     tenant: Tenant, where: Conversation, by: Person, bot: Bot, url: str, now: float, action: str
 ) -> Json:
-    """installationUpdate: the app was installed (`add`) or removed (`remove`)."""
+    """Return installationUpdate: the app was installed (`add`) or removed (`remove`)."""
     data = _team_data(tenant, where)
     if where.kind == "channel":
         data |= {"settings": {"selectedChannel": {"id": where.id}}, "channel": {"id": where.id}}
@@ -228,7 +228,7 @@ def team_channels(team: Team) -> Json:
 
 
 def to_shown(tenant: Tenant, message: Message, drive: Drive, viewer: str = "") -> Shown:
-    """What people see; `viewer`, a person's id, sees the cards that were answered to them."""
+    """Return a message as people see it; `viewer` is the id of a person who may see own cards."""
     author = message.author
     raw: Json = (
         seen_activity(message, viewer)
@@ -259,7 +259,7 @@ def to_shown(tenant: Tenant, message: Message, drive: Drive, viewer: str = "") -
 
 
 def seen_activity(message: Message, viewer: str = "") -> Json:
-    """A bot's activity as one person sees it."""
+    """Return a bot's activity as one person sees it."""
     activity: Json = orjson.loads(message.sent) if message.sent else {}
     for (person, number), card in message.views.items():
         if person == viewer and number < len(activity.get("attachments") or []):
@@ -268,7 +268,10 @@ def seen_activity(message: Message, viewer: str = "") -> Json:
 
 
 def _files(message: Message, typed_text: Typed, service_url: str, drive: Drive) -> list[Json]:
-    """Pictures for all; documents as files in personal chats, elsewhere as marks in the HTML."""
+    """Return the attachments: pictures, documents in personal chats, and the HTML.
+
+    Elsewhere documents are only tags in the HTML.
+    """
     pictures = [file for file in message.files if file.is_picture]
     documents = [file for file in message.files if not file.is_picture]
     personal = message.conversation.kind == "personal"
@@ -312,7 +315,7 @@ def _download_info(file: SharedFile, drive: Drive) -> Json:
 
 
 def _open_file(file: SharedFile, drive: Drive) -> Json:
-    """A file for the eyes of people: its address opens without signing in."""
+    """Return a file for the view of people; its address needs no sign-in."""
     url = drive.download_url(file, _PAGE_SECONDS)
     shape: dict[str, Any] = {
         "contentType": file.content_type, "contentUrl": url, "name": file.name,

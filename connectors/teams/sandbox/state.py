@@ -17,7 +17,7 @@ THREAD_MARK = ";messageid="
 
 @dataclass(frozen=True)
 class Person:
-    """A person of the tenant: `id` (29:...) is for bots, `aad_id` is the directory's."""
+    """A person of the tenant: bots see `id` (29:...); `aad_id` is the directory's id."""
 
     id: str
     aad_id: str
@@ -35,7 +35,7 @@ class Bot:
     password: str
     name: str
     hears_all: bool  # resource-specific consent: ChannelMessage.Read.Group, ChatMessage.Read.Chat
-    auth: bool = True  # off: no tokens either way, as a program without APP_ID expects
+    auth: bool = True  # off: no tokens in either direction, as a program without APP_ID expects
     endpoint: str | None = None
 
     @property
@@ -57,10 +57,10 @@ class Team:
 
 @dataclass
 class SharedFile:
-    """A file that stands in Teams: a picture inside a message, or a document in a drive.
+    """A file in Teams: a picture in a message, or a document in a drive.
 
-    `id` is the picture's (`0-...`), or the drive's (an upper-case GUID). `stored` is None until the
-    bytes are there.
+    `id` is a picture id (`0-...`) or a drive id (an upper-case GUID). `stored` is None until the
+    upload is complete.
     """
 
     id: str
@@ -77,7 +77,7 @@ class SharedFile:
 
     @property
     def file_type(self) -> str:
-        """What stands after the last dot of its name."""
+        """The extension of its name, in lower case."""
         return self.name.rpartition(".")[2].lower() if "." in self.name else ""
 
 
@@ -85,15 +85,15 @@ class SharedFile:
 class Message:
     """A message of a person or a bot; `sent` is the JSON that a bot sent, empty for people.
 
-    `text` is what is said in the conversation's own markup: as a person typed it, as a bot sent it.
-    `views` are the cards that single people see in place of an attachment: an app answered their
-    press with them. Keys: the person's id, the attachment's number.
+    `text` is the text as a person typed it or a bot sent it. `views` are cards that one person sees
+    instead of an attachment, because an app answered their press with it; keys: person id,
+    attachment index.
     """
 
     id: str
     conversation: Conversation
     author: Person | Bot
-    root: str | None  # the first message of its reply chain; None: it is the first itself
+    root: str | None  # the first message of its reply chain; None for that message
     text: str
     text_format: str = "plain"
     sent: bytes = b""
@@ -136,7 +136,7 @@ class Conversation:
 
 
 class Tenant:
-    """Everything that a local Teams knows; every look-up is by key."""
+    """All data of a local Teams; every lookup is by key."""
 
     def __init__(self, tenant_id: str, name: str) -> None:
         self.id = tenant_id
@@ -146,7 +146,7 @@ class Tenant:
         self.teams: dict[str, Team] = {}
         self.conversations: dict[str, Conversation] = {}
         self.personal: dict[tuple[str, str], Conversation] = {}  # (app id, person id)
-        self.bots_react = True  # newer than botbuilder; off: as it was before 2026
+        self.bots_react = True  # off: the service as it was before 2026
         self._messages: dict[str, Message] = {}
         self._last_id = 0
 
@@ -164,19 +164,19 @@ class Tenant:
                 self.personal[app_id, chat.members[0].id] = chat
 
     def bot(self, key_or_app_id: str) -> Bot | None:
-        """A bot by its app id or its short name."""
+        """Return a bot by its app id or its short name."""
         bot = self.bots.get(key_or_app_id)
         return bot or next((b for b in self.bots.values() if b.key == key_or_app_id), None)
 
     def message(self, conversation: Conversation, message_id: str) -> Message | None:
-        """A message that stands in this conversation."""
+        """Return a message of this conversation that is not deleted."""
         message = self._messages.get(message_id)
         if message is None or message.deleted or message.conversation is not conversation:
             return None
         return message
 
     def next_id(self, now: float) -> str:
-        """Message ids are milliseconds since 1970, and no two are alike."""
+        """Return a unique message id: milliseconds since 1970."""
         self._last_id = max(self._last_id + 1, int(now * 1000))
         return str(self._last_id)
 

@@ -1,4 +1,4 @@
-"""Messages that grow in a personal chat: what the local Teams takes, and what it refuses.
+"""Streams in personal chats: state and validation.
 
 msteams-docs, "Stream bot messages" (2026-08): informative and streaming updates are `typing`
 activities, the last one is a `message`; 2 minutes in all, one request a second, one stream a chat.
@@ -21,8 +21,8 @@ LONGEST_INFORMATIVE = 1000  # characters
 
 @dataclass
 class Growing:
-    """One stream; `message` stands in the chat from its first text on, `informed` is what was said
-    before that of what the bot does."""
+    """One stream; `message` exists from the first text on, `informed` has the earlier informative
+    texts."""
 
     id: str
     conversation: Conversation
@@ -34,14 +34,14 @@ class Growing:
     informed: list[str] = field(default_factory=list[str])
 
     def look(self, now: float) -> None:
-        """What has lived too long is over."""
+        """Expire the stream after its maximum life."""
         if self.state == "open" and now - self.begun > LIFE:
             self.state = "expired"
 
 
 @dataclass(frozen=True)
 class Step:
-    """What a request says of itself."""
+    """The stream fields of a request."""
 
     kind: str
     stream: str
@@ -49,7 +49,7 @@ class Step:
 
 
 def step_of(activity: Json) -> Step | None:
-    """None: the activity is of no stream. Raises what Teams refuses of its form."""
+    """Return the step of a stream, or None. Raises the Refusal of an invalid step."""
     entities = activity.get("entities")
     for entity in entities if isinstance(entities, list) else ():
         if isinstance(entity, dict) and str(entity.get("type", "")).lower() == "streaminfo":
@@ -86,7 +86,7 @@ def _is_number(value: Any) -> bool:
 
 
 def check_open(growing: Growing, now: float) -> None:
-    """Raises why nothing more is taken."""
+    """Raise the Refusal of a stream that is not open."""
     growing.look(now)
     match growing.state:
         case "completed":
@@ -102,8 +102,8 @@ def check_open(growing: Growing, now: float) -> None:
 
 
 def check_text(growing: Growing, step: Step, text: str) -> None:
-    """What was streamed before must be the beginning of what is streamed now; what the bot does is
-    said before it only."""
+    """Raise the Refusal of a text that does not continue the stream, or of a late informative
+    step."""
     if step.kind == "informative" and growing.message is not None:
         raise bad_request("Informative messages are allowed only before streaming messages")
     if step.kind == "streaming" and not text.startswith(growing.text):

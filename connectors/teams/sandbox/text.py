@@ -1,4 +1,4 @@
-"""What people type -> text, mentions, HTML as Teams sends them; activities -> what is read."""
+"""Typed text -> text, mentions and HTML as Teams sends them; activities -> readable text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from html import escape, unescape
 
 from connectors.teams.sandbox.state import Bot, Json, Person
 
-# Each of these looks at a character once, whatever is sent.
+# These patterns read each character once, for any input.
 _AT = re.compile(r"<at\b[^<>]*>([^<]*)</at>", re.IGNORECASE)
 _BREAK = re.compile(r"<br\s*/?>|</p>(?=.)", re.IGNORECASE | re.DOTALL)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
@@ -17,7 +17,7 @@ _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 
 @dataclass(frozen=True)
 class Typed:
-    """What a person typed, as it goes to bots: `<at>` in the text, spans in the HTML."""
+    """Typed text as bots receive it: mentions are `<at>` in the text and spans in the HTML."""
 
     text: str
     html: str
@@ -25,7 +25,7 @@ class Typed:
 
 
 def typed(plain: str, accounts: Iterable[Person | Bot]) -> Typed:
-    """`@Bridge hi` -> `<at>Bridge</at> hi` and a mention entity, for the names known here."""
+    """Convert `@Bridge hi` to `<at>Bridge</at> hi` and an entity, for names of `accounts`."""
     text, html, mentions = "", "", list[Json]()
     names = {account.name: account for account in accounts} if "@" in plain else {}
     for number, piece in enumerate(_split_at_names(plain, list(names))):
@@ -40,7 +40,7 @@ def typed(plain: str, accounts: Iterable[Person | Bot]) -> Typed:
 
 
 def readable(text: str, text_format: str) -> str:
-    """An activity's text as it is read: `@Name` for mentions, no tags; markdown stays as it is."""
+    """Return an activity's text with `@Name` for mentions and without tags; Markdown stays."""
     if "<" not in text and "&" not in text:
         return text
     named = _AT.sub(r"@\1", text)
@@ -50,7 +50,7 @@ def readable(text: str, text_format: str) -> str:
 
 
 def _split_at_names(plain: str, names: list[str]) -> list[str]:
-    """Text and names by turns; a longer name wins over its beginning."""
+    """Split into alternating texts and names; the longest matching name wins."""
     if not names:
         return [plain]
     longest_first = sorted(names, key=len, reverse=True)

@@ -16,13 +16,13 @@ from connectors.teams.sandbox.state import Json, Tenant
 
 BOT_AUDIENCE = "https://api.botframework.com"
 TOKEN_SECONDS = 3599
-PUSH_SECONDS = 300  # the life of a token that Teams shows to a bot
+PUSH_SECONDS = 300  # the life of a token that Teams sends to a bot
 _AUDIENCES = (BOT_AUDIENCE, "https://graph.microsoft.com")
 _SHARED_TENANTS = ("botframework.com", "organizations", "common")
 
 
 class Keys:
-    """The RSA key that signs now; `rotate` takes a new one and forgets the old."""
+    """The current RSA signing key; `rotate` replaces it."""
 
     def __init__(self) -> None:
         self._key: RSAPrivateKey | None = None
@@ -42,7 +42,7 @@ class Keys:
         return jwt.encode(claims, key, "RS256", headers={"kid": self._kid, "x5t": self._kid})
 
     def jwks(self) -> Json:
-        """The public key, endorsed for the Teams channel."""
+        """Return the public key, endorsed for the Teams channel."""
         public = RSAAlgorithm.to_jwk(self._private().public_key(), as_dict=True)
         kid = self.kid
         named = {"use": "sig", "kid": kid, "x5t": kid, "endorsements": ["msteams"]}
@@ -56,7 +56,7 @@ class Keys:
 
 
 class PushTokens:
-    """The tokens that Teams shows to bots, signed again when half of their life is over."""
+    """The tokens that Teams sends to bots, renewed after half of their life."""
 
     def __init__(self, keys: Keys) -> None:
         self._keys = keys
@@ -84,7 +84,7 @@ class PushTokens:
 
 @dataclass(frozen=True)
 class LoginRefused(Exception):
-    """A token request that Entra ID would refuse, in its words."""
+    """The refusal of a token request, with the texts of Entra ID."""
 
     status: int
     error: str
@@ -106,7 +106,7 @@ class LoginRefused(Exception):
 
 
 class Login:
-    """The token endpoint's memory: which tokens were given to which bot, for what, until when."""
+    """The token endpoint; it remembers bot, audience and expiry of each issued token."""
 
     def __init__(self, tenant: Tenant, keys: Keys) -> None:
         self._tenant = tenant
@@ -117,7 +117,7 @@ class Login:
         return tenant_id == self._tenant.id or tenant_id in _SHARED_TENANTS
 
     def give(self, tenant_id: str, form: Mapping[str, str]) -> Json:
-        """Client credentials in, the answer of the token endpoint out; raises `LoginRefused`."""
+        """Return the token response for client credentials. Raises LoginRefused."""
         if not self.knows(tenant_id):
             text = f"Tenant '{tenant_id}' not found. Check that you have the correct tenant ID."
             raise LoginRefused(400, "invalid_request", 90002, text)
@@ -134,7 +134,7 @@ class Login:
         }
 
     def app_of(self, token: str) -> str | None:
-        """The app that holds this token for the connector; None: forged, expired, or for others."""
+        """Return the app of a token; None if it is forged, expired or for another audience."""
         app_id, audience, until = self._issued.get(token, ("", "", 0.0))
         if time.time() >= until:
             self._issued.pop(token, None)

@@ -264,7 +264,7 @@ _HELD = {
 
 
 def _id_faults(card: Json) -> Iterator[str]:
-    """What stands for an element may have its id, no other one may."""
+    """Yield duplicate ids; only a fallback may have the id of its element."""
     for view in (newer(card), older(card)):
         ids = Counter(
             element["id"] for element in objects(view) if "type" in element and "id" in element
@@ -292,12 +292,12 @@ def objects(value: Any) -> Iterator[Json]:
 
 
 def newer(value: Any) -> Any:
-    """The card as Teams shows it: what stands for an element that nobody knows."""
+    """Return the card as Teams shows it, with fallbacks of unknown elements."""
     return _view(value, frozenset())
 
 
 def older(value: Any) -> Any:
-    """The card as a client of version 1.5 shows it: what stands for an element that is newer."""
+    """Return the card as a 1.5 client shows it, with fallbacks of newer elements."""
     return _view(value, _TEAMS_ONLY)
 
 
@@ -318,7 +318,7 @@ def _view(value: Any, replaced: frozenset[str]) -> Any:
 
 
 _OTHERS = re.compile(r"Component$|CompoundButton$|ProgressRing$|Action\.")
-"""What Teams knows beside what is written here."""
+"""Elements that Teams supports in addition to those above."""
 
 _TEXT_FIELDS = {
     "Input.Text": ("label", "value", "placeholder", "errorMessage"),

@@ -1,4 +1,4 @@
-"""What an Adaptive Card puts around, beside and behind one another; what stands for what."""
+"""Layout elements of Adaptive Cards, selectAction, visibility and fallbacks."""
 
 from __future__ import annotations
 

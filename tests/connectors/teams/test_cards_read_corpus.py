@@ -98,7 +98,7 @@ TEAMS = files(*(f"teams/{folder}" for folder in FOLDERS)) if CORPUS else []
 
 
 def visible_strings(value: Any) -> Iterator[str]:
-    """Every visible string, in order; nothing of what stands in another one's place."""
+    """Yield every visible string in order, without fallbacks."""
     if isinstance(value, list):
         for item in cast("list[Any]", value):
             if isinstance(item, str):

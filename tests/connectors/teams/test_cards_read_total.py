@@ -69,7 +69,7 @@ ANY = st.recursive(
 
 
 def check(native: JsonValue) -> None:
-    """Whatever can be asked of it answers, and the same each time."""
+    """Check that every reader function accepts the message and is deterministic."""
     try:
         message_card = read_message(native, "T")
     except CodecError:

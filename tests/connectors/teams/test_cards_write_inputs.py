@@ -1,4 +1,4 @@
-"""Inputs of cards in Teams: what can be asked, and what is said of the rest."""
+"""Inputs of cards in Teams, and the losses of unsupported inputs."""
 
 from __future__ import annotations
 
@@ -322,11 +322,11 @@ def test_what_teams_cannot_pick_is_written(of: Any, what: str, example: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("label", "written_choices", "lost"),
+    ("label", "expected_label", "lost"),
     [("", "Pick one", []), ("Where", "Where", [("/x", "placeholder_dropped", "Pick one")])],
 )
 def test_what_was_picked_beforehand_is_filled_in(
-    label: str, written_choices: str, lost: Any
+    label: str, expected_label: str, lost: Any
 ) -> None:
     node = Picker(
         of="channels", many=True, label=line(label) if label else (), placeholder="Pick one",
@@ -334,7 +334,7 @@ def test_what_was_picked_beforehand_is_filled_in(
     )  # fmt: skip
 
     assert elements(node) == [
-        {"type": "Input.Text", "id": "token/x", "label": written_choices, "value": "C1, C2"}
+        {"type": "Input.Text", "id": "token/x", "label": expected_label, "value": "C1, C2"}
     ]
     assert kinds(write(node)) == [("/x", "picker_as_text", "channels"), *lost]
 

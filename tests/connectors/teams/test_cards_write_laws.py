@@ -166,7 +166,7 @@ def _is_usable(action: Any, sent: str, written: Written) -> bool:
 
 
 def _kinds(nodes: Any) -> list[str]:
-    """The types of all nodes; prose that stands together is one."""
+    """Return the types of all nodes; consecutive prose counts once."""
     kinds = [node.type for node in walk(nodes)]
     return [
         kind
@@ -194,7 +194,7 @@ def _along(written: Written) -> set[str]:
 
 
 def _secrets(card: Card) -> set[str]:
-    """Passwords are shown as dots where nobody can fill them in."""
+    """Return the marks of passwords, which are shown as dots if nobody can fill them in."""
     inputs = (text_input for text_input in walk(card.nodes) if isinstance(text_input, TextInput))
     return {
         mark
@@ -221,7 +221,7 @@ _FACE = ("emoji", "label", "icon", "hint")
 
 
 def _places(value: object, place: int | None) -> Iterator[tuple[str, int]]:
-    """Each mark and where it stands: at the first mark of the leaf that it belongs to."""
+    """Yield each mark with its place: the first mark of its leaf."""
     if isinstance(value, str):
         yield from ((mark, _number(mark) if place is None else place) for mark in marks(value))
     elif isinstance(value, tuple):

@@ -109,7 +109,7 @@ async def test_bytes_go_only_to_drives_that_are_known(url: str) -> None:
 
 
 async def test_a_file_that_is_gone_raises_file_missing() -> None:
-    with pytest.raises(FileMissing, match="not kept any more"):
+    with pytest.raises(FileMissing, match="no longer stored"):
         await bring(
             consent_for(FILE.file_id, UPLOAD["uploadUrl"]), MemoryBlobs(FakeClock()), HttpClient(),
             settings(),

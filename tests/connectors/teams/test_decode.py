@@ -541,7 +541,7 @@ def test_activities_without_an_id_are_deduplicated_by_their_payload() -> None:
         (activity(conversation={}), "has no conversation"),
         (activity(id=None), "has no id"),
         (activity(timestamp="yesterday", id="x"), "no readable timestamp"),
-        (activity(author={}), "names nobody"),
+        (activity(author={}), "has no account id"),
         (activity("messageReaction"), "replyToId"),
     ],
 )

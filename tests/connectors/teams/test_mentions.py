@@ -1,4 +1,4 @@
-"""A linked person is mentioned by a tag and an entity with the same words; nobody else is."""
+"""A linked person is mentioned by a tag and an entity with the same text; other people are not."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ GOOD: dict[str, Any] = {"access_token": "t1", "expires_in": 3600}
 
 @dataclass
 class Script:
-    """What the server was asked, and what it answers next; nothing left: 201 with an id."""
+    """The received requests, and the next answers; without one, 201 with an id."""
 
     answers: list[Any] = field(default_factory=list[Any])
     token_answers: list[Any] = field(default_factory=list[Any])
@@ -431,7 +431,7 @@ async def test_many_that_wait_for_a_token_give_up_together(wire: Wire) -> None:
 
 
 class _Late(Response):
-    """Comes when nobody waits any more."""
+    """Answers after the client's deadline."""
 
     async def __call__(self, *arguments: Any) -> None:
         pass_time(LONGEST_WAIT)

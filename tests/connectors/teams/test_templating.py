@@ -311,7 +311,7 @@ def test_what_would_be_beyond_measure_is_refused_soon(template: Json) -> None:
     data: JsonValue = {"r": list(range(10)), "long": "x" * 20_000}
 
     started = time.process_time()
-    with pytest.raises(CodecError, match="beyond all measure"):
+    with pytest.raises(CodecError, match="too large"):
         expand(template, data)
 
     assert time.process_time() - started < 10

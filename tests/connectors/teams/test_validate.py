@@ -30,7 +30,7 @@ OTHER_KEY = generate_private_key(public_exponent=65537, key_size=2048)
 
 
 class StillClock:
-    """A clock that moves when it is told to."""
+    """A clock that a test moves."""
 
     def __init__(self) -> None:
         self.now = NOW
@@ -46,7 +46,7 @@ class StillClock:
 
 
 class Publisher:
-    """The Bot Framework's two documents; counts how often they are asked for."""
+    """Serves the Bot Framework's two documents, and counts the requests."""
 
     def __init__(self, **keys: RSAPrivateKey) -> None:
         self.keys = keys

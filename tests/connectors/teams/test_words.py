@@ -1,4 +1,4 @@
-"""What Teams refuses in its form is said in words, in the same message."""
+"""A call whose form Teams refuses becomes plain text in the same message."""
 
 from __future__ import annotations
 

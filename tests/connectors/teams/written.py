@@ -45,7 +45,7 @@ def cards(written: Written) -> list[Json]:
 
 
 def elements(*nodes: Node, rendering: Rendering = RENDERING) -> list[Json]:
-    """What stands in the one card of the one message."""
+    """Return the body of the single card of the single message."""
     (card,) = cards(write(*nodes, rendering=rendering))
     return card["body"]
 
@@ -60,7 +60,7 @@ def text(markdown: str, **look: Any) -> Json:
 
 
 def press(title: str, token: str, **more: Any) -> Json:
-    """A button whose press is told, and what stands for it in clients without invokes."""
+    """Return a press action with its fallback for clients without invokes."""
     look = {"title": title, **more}
     data = {"token": token}
     fallback = {"type": "Action.Submit", **look, "data": data}

@@ -1,1 +1,1 @@
-"""Cards and other attachments of activities: what Teams refuses, and what people find in them."""
+"""Cards and other attachments of activities: validation, controls and inputs."""

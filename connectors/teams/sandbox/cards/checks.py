@@ -1,8 +1,8 @@
-"""What Teams takes as attachments of an activity.
+"""Validation of the attachments of an activity.
 
-Kinds: msteams-docs, "Types of cards" and "Send and receive files". Adaptive Cards are read as
-Microsoft's .NET library reads them (AdaptiveCardConverter, AdaptiveTypedElementConverter), in its
-words; elements that it does not know are taken. 28 KB: msteams-docs, "Format cards".
+Kinds: msteams-docs, "Types of cards" and "Send and receive files". Adaptive Cards are checked
+as Microsoft's .NET library checks them (AdaptiveCardConverter, AdaptiveTypedElementConverter), with
+its error texts; it accepts unknown elements. 28 KB: msteams-docs, "Format cards".
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _NUMBERS = ("min", "max", "value")
 
 
 def check_attachments(activity: Json, kind: Kind) -> None:
-    """Raises the `Refusal` of the first thing that a conversation of this kind does not take."""
+    """Raise the Refusal of the first invalid attachment for a conversation of this kind."""
     attachments = activity["attachments"]
     layout = activity.get("attachmentLayout")
     if layout is not None and not isinstance(layout, str):
@@ -54,7 +54,7 @@ def check_attachments(activity: Json, kind: Kind) -> None:
 
 
 def without_data_uris(value: Any) -> Any:
-    """The same JSON without the bytes of data URIs: they do not count to any size."""
+    """Return the JSON with empty data URIs, which do not count to any size."""
     if isinstance(value, str):
         return "" if value.startswith("data:") else value
     if isinstance(value, list):
@@ -65,7 +65,7 @@ def without_data_uris(value: Any) -> Any:
 
 
 def check_card(card: Any) -> None:
-    """Raises what is wrong with an Adaptive Card that stands by itself."""
+    """Raise the Refusal of an invalid Adaptive Card."""
     if not isinstance(card, dict) or card.get("type") != "AdaptiveCard":
         raise refusals.bad_syntax("Property 'type' must be 'AdaptiveCard'")
     version = card.get("version")
@@ -171,7 +171,7 @@ def _check_element(element: Any, *, typed: bool) -> None:
 
 
 def _problems(kind: str, element: Json) -> Iterator[str]:
-    """What the library cannot read as the kind of value that a property has."""
+    """Yield the properties whose value has the wrong type."""
     if kind == "Input.Number":
         for name in _NUMBERS:
             if not _is_number(element.get(name, 0)):

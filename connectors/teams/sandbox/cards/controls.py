@@ -1,4 +1,4 @@
-"""What people find in the attachments of a message: things to press and inputs to fill in. Pure."""
+"""The controls and inputs in the attachments of a message. Pure."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _ASIDE = frozenset({"fallback", "data", "refresh", "authentication", "requires",
 
 @dataclass(frozen=True)
 class Control:
-    """Something to press: `words` is what is on it.
+    """A control that people can press; `words` is its visible text.
 
-    `cards` are the Adaptive Cards that it lies in, the outermost first; `attachment` is the
-    number of its attachment.
+    `cards` are the Adaptive Cards that contain it, the outermost first; `attachment` is the index
+    of its attachment.
     """
 
     sort: Sort
@@ -35,7 +35,7 @@ class Control:
 
 
 def controls_of(activity: Json) -> Iterator[Control]:
-    """All that can be pressed in an activity, in the order in which it is read."""
+    """Yield the controls of an activity in reading order."""
     for number, attachment in enumerate(activity.get("attachments") or []):
         content_type, content = attachment.get("contentType"), attachment.get("content") or {}
         if content_type == ADAPTIVE:
@@ -51,12 +51,12 @@ def controls_of(activity: Json) -> Iterator[Control]:
 
 
 def card_controls(card: Json, number: int = 0) -> Iterator[Control]:
-    """What can be pressed in an Adaptive Card."""
+    """Yield the controls of an Adaptive Card."""
     yield from _actions(card, "", (card,), number)
 
 
 def find_control(controls: Iterable[Control], name: str) -> Control:
-    """By its id, else by the words on it."""
+    """Return a control by its id, or else by its text. Raises NotFound."""
     candidates = list(controls)
     for control in candidates:
         if control.id == name:
@@ -69,14 +69,14 @@ def find_control(controls: Iterable[Control], name: str) -> Control:
 
 
 def submitted_inputs(control: Control) -> list[Json]:
-    """The inputs that an action takes with it: those of its card and of the cards around it."""
+    """Return the inputs that an action sends: those of its card and of the enclosing cards."""
     if control.action.get("associatedInputs", "auto") in ("none", "None"):
         return []
     return [each for card in control.cards for each in inputs_of(card)]
 
 
 def inputs_of(card: Json) -> Iterator[Json]:
-    """The inputs of a card, without those of the cards that open inside it."""
+    """Yield the inputs of a card, without those of cards that open inside it."""
     for child in _children(card):
         if child.get("type") == "AdaptiveCard":
             continue
@@ -86,7 +86,7 @@ def inputs_of(card: Json) -> Iterator[Json]:
 
 
 def all_inputs(card: Json) -> Iterator[Json]:
-    """The inputs of a card and of the cards that open inside it."""
+    """Yield the inputs of a card and of cards that open inside it."""
     for child in _children(card):
         if str(child.get("type")).startswith("Input.") and child.get("id"):
             yield child
@@ -115,7 +115,7 @@ def _children(node: Json) -> Iterator[Json]:
 
 
 def _words(node: Json) -> str:
-    """What is read on an element that is pressed as a whole."""
+    """Return the text of an element that is a control as a whole."""
     for name in ("text", "altText", "title"):
         if isinstance(node.get(name), str) and node[name]:
             return node[name]

@@ -1,6 +1,6 @@
-"""What a person fills into the inputs of an Adaptive Card -> the texts that go to the app. Pure.
+"""Values of a person for the inputs of an Adaptive Card -> the strings that the app receives. Pure.
 
-An input's `regex` holds nothing back here: Python's would hang on one that a stranger wrote so.
+An input's `regex` is not checked: a hostile pattern would block Python's matcher.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _WRONG = "This input is not valid."
 
 
 def find_input(inputs: Iterable[Json], name: str) -> Json:
-    """By its id, else by the words beside it."""
+    """Return an input by its id, or else by its label. Raises NotFound."""
     candidates = list(inputs)
     for key in ("id", "label", "title", "placeholder"):
         for field in candidates:
@@ -30,12 +30,12 @@ def find_input(inputs: Iterable[Json], name: str) -> Json:
 
 
 def label_of(field: Json) -> str:
-    """The words beside an input."""
+    """Return the label of an input, or a substitute."""
     return str(field.get("label") or field.get("title") or field.get("placeholder") or field["id"])
 
 
 def input_text(field: Json, value: Any) -> str:
-    """What is typed or chosen, as the client writes it."""
+    """Return a typed or chosen value as the client sends it. Raises InvalidData."""
     match field["type"]:
         case "Input.Toggle":
             return _toggle_text(field, value)
@@ -48,13 +48,13 @@ def input_text(field: Json, value: Any) -> str:
 
 
 def with_inputs(inputs: Iterable[Json], typed: Mapping[str, str]) -> dict[str, str]:
-    """Input ids -> texts; inputs with nothing in them are not sent."""
+    """Return the values by input id; empty inputs are not sent."""
     texts = {field["id"]: typed.get(field["id"], _initial(field)) for field in inputs}
     return {name: text for name, text in texts.items() if text}
 
 
 def input_errors(inputs: Iterable[Json], sent: Mapping[str, str]) -> dict[str, str]:
-    """What the client says of inputs before it sends anything."""
+    """Return the client's error messages by input id; a client with errors sends nothing."""
     errors: dict[str, str] = {}
     for field in inputs:
         text = sent.get(field["id"], "")

@@ -1,4 +1,4 @@
-"""How the demo shows the local Teams, and what its people say there."""
+"""How the demo shows the local Teams, and its scripted messages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SCENE = (
 
 
 def _read(message: Shown) -> tuple[str, str]:
-    """A bot's message begins with its author in bold: a bot has one name only."""
+    """Return author and text; the bridge's messages begin with the author in bold."""
     text = str(message.raw.get("text", ""))
     if message.raw.get("textFormat") != "markdown":
         return message.author, text

@@ -27,7 +27,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class EchoBot(ActivityHandler):
-    """Answers what is said to it, and does what a word tells it to do."""
+    """Echoes messages, and runs the command that a message begins with."""
 
     def __init__(self) -> None:
         self.received: list[Activity] = []

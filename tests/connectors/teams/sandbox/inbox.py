@@ -1,4 +1,4 @@
-"""A messaging endpoint that keeps what it is told and answers as it is told."""
+"""A messaging endpoint that records activities and gives prepared answers."""
 
 from __future__ import annotations
 

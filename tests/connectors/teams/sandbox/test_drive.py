@@ -50,7 +50,7 @@ async def fetched(
 
 
 async def accepted(teams: RunningTeams, bot: Inbox, name: str = "notes.txt") -> Json:
-    """What a bot is told of the place for the file that it offered."""
+    """Return the upload information that a bot receives after an accepted file."""
     chat = chat_of(teams)
     async with as_bot(teams) as rest:
         card = (await rest("POST", activities(chat), message(consent(name)))).body["id"]
