@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from bridge.app.api.openapi import document
 from bridge.errors import StoreError
 from tests.app.api.test_gate import ROOM, WHERE, Served, served
+from tests.examples import examples
 
 DOCUMENT = document()
 ANY_JSON = st.recursive(
@@ -58,7 +59,7 @@ REQUESTS = st.tuples(st.lists(BODIES, min_size=5, max_size=10), QUERY, SEGMENT)
 Requests = tuple[list[bytes], dict[str, str], str]
 
 
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(REQUESTS)
 @example(([], {}, "%0A0"))
 async def test_any_body_and_any_query_get_an_answer(requests: Requests) -> None:
@@ -67,7 +68,7 @@ async def test_any_body_and_any_query_get_an_answer(requests: Requests) -> None:
 
 @pytest.mark.long
 @pytest.mark.timeout(1800)
-@settings(max_examples=1500)
+@settings(max_examples=examples(1500))
 @given(REQUESTS)
 async def test_any_body_and_any_query_get_an_answer_for_long(requests: Requests) -> None:
     await _must_be_answered(*requests)

@@ -101,6 +101,7 @@ def test_events_and_the_words_of_sdks_come_as_lines_on_stderr(form: str) -> None
 import logging, warnings, structlog
 from bridge.app.logs.setup import configure_logs
 from bridge.app.settings.file import LogSettings
+from tests.examples import examples
 configure_logs(LogSettings(format={form!r}))
 structlog.get_logger().info("bridge_started", web="http://127.0.0.1")
 structlog.get_logger().debug("unseen")
@@ -140,6 +141,6 @@ _PIECES = (
 
 
 @given(st.lists(st.sampled_from(_PIECES) | st.text(max_size=3), max_size=14).map("".join))
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 def test_the_quick_look_for_secrets_misses_none(text: str) -> None:
     assert hide_secrets(text) == redaction._shapes().secrets.sub(HIDDEN, text)  # pyright: ignore[reportPrivateUsage]

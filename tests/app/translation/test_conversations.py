@@ -20,6 +20,7 @@ from bridge.uacs import read_conversation, read_message
 from tests.agents.readings import as_read
 from tests.agents.test_codecs import REQUESTS
 from tests.agents.test_corpus import of
+from tests.examples import examples
 from tests.uacs.strategies import conversations, json_values
 
 APIS = tuple(MESSAGES_OF)
@@ -176,7 +177,7 @@ def test_several_people_keep_their_names(api: str) -> None:
 
 
 @apis
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.too_slow])
 @given(conversation=conversations)
 @example(conversation=UNNAMED_CALLS)
 def test_any_conversation_becomes_a_request_that_is_read_back(api: str, conversation: Any) -> None:
@@ -195,7 +196,7 @@ def test_any_conversation_becomes_a_request_that_is_read_back(api: str, conversa
 
 
 @apis
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(value=json_values)
 def test_any_json_is_read_or_refused_with_its_place(api: str, value: Any) -> None:
     _read_or_refuse(value, api)

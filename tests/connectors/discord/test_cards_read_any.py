@@ -44,6 +44,7 @@ from connectors.discord.cards import (
     write_card,
     write_form,
 )
+from tests.examples import examples
 
 CORPUS = Path(os.environ.get("UACS_CORPUS", "/nowhere")) / "discord"
 needs_corpus = pytest.mark.skipif(
@@ -51,7 +52,7 @@ needs_corpus = pytest.mark.skipif(
 )
 _WORD = re.compile(r"[^\W_]+")
 _MARKUP = re.compile(r"<[@#:t/a][^<>]*>|https?://\S+")
-_QUICK = settings(max_examples=150)
+_QUICK = settings(max_examples=examples(150))
 
 
 def files() -> list[Path]:

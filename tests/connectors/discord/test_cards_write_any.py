@@ -61,6 +61,7 @@ from tests.content.card_strategies import (
     marks,
     marks_of,
 )
+from tests.examples import examples
 
 SCHEMA = Path(os.environ.get("UACS_CORPUS", "/nowhere")) / "schemas" / "discord" / "openapi.json"
 ORIGIN = "https://slack.example/archives/C1/p1"
@@ -98,7 +99,7 @@ PANELS = st.builds(
     color=st.sampled_from((None, 7)),
 )
 _LONG = settings(
-    max_examples=60,
+    max_examples=examples(60),
 )
 
 
@@ -218,7 +219,7 @@ def test_every_button_of_a_form_has_one_behind_it(card: Card) -> None:
 
 
 @pytest.mark.skipif(not SCHEMA.is_file(), reason="UACS_CORPUS names no folder of schemas")
-@settings(_LONG, max_examples=30)
+@settings(_LONG, max_examples=examples(30))
 @given(CARDS, st.sampled_from(RENDERINGS))
 def test_every_body_satisfies_the_published_schema(card: Card, rendering: Rendering) -> None:
     for message in write_card(card, rendering).messages:
@@ -226,7 +227,7 @@ def test_every_body_satisfies_the_published_schema(card: Card, rendering: Render
 
 
 @pytest.mark.skipif(not SCHEMA.is_file(), reason="UACS_CORPUS names no folder of schemas")
-@settings(_LONG, max_examples=30)
+@settings(_LONG, max_examples=examples(30))
 @given(CARDS)
 def test_every_modal_satisfies_the_published_schema(card: Card) -> None:
     for message in write_form(Form("Form", card.nodes, at="/f"), RENDERINGS[0]).messages:

@@ -36,6 +36,7 @@ from connectors.discord import cards as codec
 from connectors.discord.encode import encode, webhook_name
 from connectors.discord.ids import channel_ref
 from tests.connectors.discord.payloads import CHANNEL, GUILD, WHERE
+from tests.examples import examples
 
 DIRECT = channel_ref(None, CHANNEL)
 NOBODY: JsonValue = {"parse": []}
@@ -232,7 +233,7 @@ def test_names_that_discord_refuses_are_written_so_that_it_takes_them(
 
 
 @given(st.text(max_size=200) | st.text(st.sampled_from("discorlye ehr`\u200b"), max_size=100))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_any_name_becomes_one_that_discord_takes(name: str) -> None:
     visible_name = webhook_name(name)
 
@@ -243,7 +244,7 @@ def test_any_name_becomes_one_that_discord_takes(name: str) -> None:
 
 
 @given(st.text(st.sampled_from("@everyonehr <>&#!1*_`|\n[]()x:/"), min_size=1, max_size=80))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_no_text_pings_anybody_or_is_too_long(text: str) -> None:
     for call in encode(delivery(text * 40, quoted=Quoted(author=text, excerpt=text))).calls:
         content = call.body["content"]

@@ -33,6 +33,7 @@ from connectors.discord.presses import (
 )
 from tests.connectors.discord.discord_rules import faults, modal_faults
 from tests.content.card_strategies import INPUTS
+from tests.examples import examples
 
 NAME = TextInput(id="name", label=(Text("Name"),), required=True, placeholder="Ann", at="/name")
 SIZE = Choice(
@@ -291,7 +292,7 @@ def test_the_author_gets_its_own_values_for_discords_values() -> None:
 
 
 @settings(
-    max_examples=40,
+    max_examples=examples(40),
 )
 @given(st.lists(INPUTS, min_size=1, max_size=24))
 def test_discord_refuses_no_page_of_any_form(nodes: list[Input]) -> None:

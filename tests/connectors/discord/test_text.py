@@ -39,6 +39,7 @@ from bridge.content.text.tree import (
 from bridge.model import ActorId
 from connectors.discord.ids import channel_ref
 from connectors.discord.text import Names, discord_to_text, text_to_discord
+from tests.examples import examples
 
 NAMES = Names(channel_ref("1", "2"), {"5": "Ann"}, {"7": "general", "9": "devs"})
 
@@ -179,7 +180,7 @@ MARKUP = st.text(st.sampled_from("*_~|`<>@#[]()\\:-.1 ahe/tps\u200b\n+!é"), min
 
 
 @given(st.text(st.characters(exclude_characters="\n\r"), min_size=1) | MARKUP)
-@settings(max_examples=250)
+@settings(max_examples=examples(250))
 def test_text_that_looks_like_markup_stays_text(value: str) -> None:
     lines = value.replace("\r", "\n").split("\n")
     children: list[Inline] = []
@@ -210,7 +211,7 @@ INLINES = st.recursive(LEAVES, _styled, max_leaves=8)
 
 
 @given(st.lists(INLINES, min_size=1, max_size=5))
-@settings(max_examples=250)
+@settings(max_examples=examples(250))
 def test_styles_in_any_order_keep_every_character_and_settle(nodes: list[Inline]) -> None:
     document = line(*nodes)
 
@@ -222,7 +223,7 @@ def test_styles_in_any_order_keep_every_character_and_settle(nodes: list[Inline]
 
 
 @given(MARKUP | st.text(max_size=200))
-@settings(max_examples=250)
+@settings(max_examples=examples(250))
 def test_any_text_is_read_and_settles_after_one_round(native: str) -> None:
     read = discord_to_text(native, NAMES)
 

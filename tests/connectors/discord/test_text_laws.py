@@ -42,6 +42,7 @@ from connectors.discord.emoji import custom_emoji, emoji_to_reaction, native_emo
 from connectors.discord.ids import channel_ref
 from connectors.discord.text import Names, discord_to_text, text_to_discord
 from tests.content.text_strategies import HOSTILE, Sayable, texts, words
+from tests.examples import examples
 
 NAMES = Names(channel_ref("1", "2"), others={"7": "general"})
 URL = "https://a.example/b"
@@ -80,14 +81,14 @@ def holds(document: Document) -> None:
     assert normal(discord_to_text(text_to_discord(document), NAMES)) == normal(document)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(SAYABLE.documents())
 def test_what_discord_can_say_is_read_as_it_was_written(document: Document) -> None:
     holds(document)
 
 
 @pytest.mark.long
-@settings(max_examples=10_000)
+@settings(max_examples=examples(10_000))
 @given(SAYABLE.documents())
 def test_much_that_discord_can_say_is_read_as_it_was_written(document: Document) -> None:
     holds(document)

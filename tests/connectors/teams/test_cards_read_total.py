@@ -28,6 +28,7 @@ from connectors.teams.cards import (
 )
 from connectors.teams.cards.read_adaptive import READERS
 from tests.connectors.teams.cards import ADAPTIVE, Json, card, read
+from tests.examples import examples
 
 INNERMOST_WORD = "core"  # the innermost word
 TEXT: Json = {"type": "TextBlock", "text": INNERMOST_WORD}
@@ -83,7 +84,7 @@ def check(native: JsonValue) -> None:
         left_out(payload)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(ANY)
 def test_any_json_is_read_or_refused(native: JsonValue) -> None:
     check(native)
@@ -91,7 +92,7 @@ def test_any_json_is_read_or_refused(native: JsonValue) -> None:
     check({"type": "message", "attachments": [native]})
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(
     st.sampled_from(sorted(READERS)),
     st.dictionaries(st.sampled_from(KEYS), ANY, max_size=6),
@@ -100,7 +101,7 @@ def test_any_element_is_read_or_refused(kind: str, element: dict[str, JsonValue]
     check({"type": "AdaptiveCard", "body": [{**element, "type": kind}]})
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.sampled_from(sorted(SCHEMA_IDS | {""})), ANY)
 def test_any_payload_is_read_or_refused(schema_id: str, data: JsonValue) -> None:
     payload = Payload(schema_id, data, "/x")
@@ -151,7 +152,7 @@ def changed(value: JsonValue, way: tuple[str | int, ...], new: JsonValue) -> Jso
     return [*several[:index], changed(several[index], tuple(below), new), *several[index + 1 :]]
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.sampled_from(places(WHOLE)), ANY)
 def test_a_card_with_anything_anywhere_is_read_or_refused(
     way: tuple[str | int, ...], new: JsonValue

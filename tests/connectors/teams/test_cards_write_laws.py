@@ -32,9 +32,10 @@ from tests.connectors.teams.teams_rules import (
 )
 from tests.content.card_strategies import cards, marks, marks_of
 from tests.corpus.lcs import longest_common
+from tests.examples import examples
 
 DRAWN = settings(
-    max_examples=60,
+    max_examples=examples(60),
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # such cards take minutes to shrink
 )
 
@@ -112,7 +113,7 @@ def test_written_twice_it_is_the_same(card: Card) -> None:
 
 @pytest.mark.skipif(corpus() is None, reason="UACS_CORPUS names no folder of payloads")
 @given(cards())
-@settings(DRAWN, max_examples=30)
+@settings(DRAWN, max_examples=examples(30))
 def test_the_published_schemas_take_every_card(card: Card) -> None:
     written = write_card(card, RENDERINGS["heard"])
 

@@ -17,6 +17,7 @@ from bridge.errors import CodecError
 from connectors.teams.cards import read_payload, unexpanded
 from connectors.teams.cards.templating import expand, unexpanded_in
 from tests.connectors.teams.cards import ADAPTIVE, Json, card, prose, read
+from tests.examples import examples
 
 CORPUS = os.environ.get("UACS_CORPUS")
 
@@ -257,7 +258,7 @@ VALUES = st.recursive(
 OBJECTS = st.dictionaries(st.sampled_from(["a", "x", "$data", "$when", "items"]), VALUES)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(OBJECTS, VALUES)
 def test_any_template_is_expanded_or_refused(template: Json, data: JsonValue) -> None:
     try:
@@ -268,7 +269,7 @@ def test_any_template_is_expanded_or_refused(template: Json, data: JsonValue) ->
     assert expand(template, data) == (expanded, unresolved)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(TEXTS)
 def test_any_expression_has_a_value_or_stays(source: str) -> None:
     expanded_text(f"${{{source}}}", DATA)

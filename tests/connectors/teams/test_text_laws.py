@@ -41,6 +41,7 @@ from connectors.teams.text import (
     text_to_teams,
 )
 from tests.content.text_strategies import HOSTILE, Sayable, runs, styled, texts, words
+from tests.examples import examples
 
 URL = "https://a.example/b"
 STYLES = (Strong, Emphasis, Strike, Underline)
@@ -63,7 +64,7 @@ IN_HTML = Sayable(
 IN_MARKDOWN = Sayable(
     RUNS, code=words("<", ">", "&", "`", most=4), in_items=EVERYWHERE, in_quotes=EVERYWHERE
 )
-LAW = settings(max_examples=150)
+LAW = settings(max_examples=examples(150))
 
 
 @LAW
