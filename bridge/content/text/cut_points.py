@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 _FENCE = re.compile(r"((?<!`)`{3,}+|(?<!~)~{3,}+)([^`\n]*)(?:\n|\Z)")
-_FENCE_PREFIX = re.compile(r"[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)]) +)*")
+_FENCE_PREFIX = re.compile(r"[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)]) +(?:(?:[☑☐]|\[[ xX]\]) +)?)*")
 _DELIMITER_ROW = re.compile(r"^[ \t>]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?[ \t]*$", re.M)
 _MAX_PREFIX = 80
 _MAX_OPEN = 6  # styles open at once; deeper ones are not reopened

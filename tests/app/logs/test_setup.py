@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from bridge.app import redaction
 from bridge.app.logs.setup import redact, to_json
 from bridge.app.redaction import HIDDEN, hide_secrets
+from tests.examples import examples
 
 SECRETS = {
     "slack bot token": "xoxb-123456789012-1234567890123-AbCdEfGhIjKlMnOpQrStUvWx",

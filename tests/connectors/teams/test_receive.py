@@ -10,8 +10,7 @@ import aiohttp
 import httpx
 import orjson
 import pytest
-from hypothesis import given
-from hypothesis import settings as examples
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.applications import Starlette
 
@@ -38,6 +37,7 @@ from tests.connectors.teams.payloads import (
     conversation,
 )
 from tests.connectors.teams.test_validate import KEY, Publisher, token
+from tests.examples import examples
 
 SETTINGS = TeamsSettings(app_id=APP_ID, app_password=SecretRef(env="X"), tenant_id=TENANT)
 
@@ -219,7 +219,7 @@ _JSON = st.recursive(
 )
 
 
-@examples(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.sampled_from(["message", "invoke", "conversationUpdate", "event"]),
     st.dictionaries(st.sampled_from(sorted(activity())), _JSON, max_size=3),

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+import pytest
+from hypothesis import Phase, given, settings
 
 from bridge.content.cards.tree import Card
 from bridge.content.cards.walk import walk
 from tests.content.card_strategies import cards, marks_of, node_types
+from tests.examples import examples
 
-DRAWN = settings(
-    max_examples=100,
-)
+DRAWN = settings(max_examples=examples(100))
 
 
 @DRAWN
@@ -22,14 +22,19 @@ def test_marks_are_numbered_without_a_gap_and_every_node_knows_where_it_stands(c
     assert all(node.at for node in walk(card.nodes))
 
 
+class _AllDrawn(Exception):
+    """Every type of node was in a card."""
+
+
 def test_every_type_of_node_is_drawn() -> None:
     drawn_types: set[str] = set()
 
-    @settings(DRAWN, max_examples=300)
+    @settings(DRAWN, max_examples=300, phases=[Phase.generate])
     @given(cards(8))
     def look(card: Card) -> None:
         drawn_types.update(node.type for node in walk(card.nodes))
+        if drawn_types == node_types():
+            raise _AllDrawn
 
-    look()
-
-    assert drawn_types == node_types()
+    with pytest.raises(_AllDrawn):
+        look()

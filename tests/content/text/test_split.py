@@ -42,6 +42,12 @@ CASES: list[tuple[str, int, list[str]]] = [
     ("- ```\n  one one one\n  two two two\n  ```", 30, [
         "- ```\n  one one one\n  ```", "  ```\n  two two two\n  ```",
     ]),
+    ("- ☑ ```\n  a\n  ```\n\n```\none one one\ntwo two two\n```", 32, [
+        "- ☑ ```\n  a\n  ```", "```\none one one\ntwo two two\n```",
+    ]),
+    ("- [x] ```\n  one one one\n  two two two\n  ```", 34, [
+        "- [x] ```\n  one one one\n   ```", "   ```\n  two two two\n  ```",
+    ]),
     ("> quoted words that go on and on", 22, ["> quoted words that go", "> on and on"]),
     ("**bold words that go on and on**", 22, ["**bold words that go**", "**on and on**"]),
     ("**bold _and slanted words_ here**", 24, ["**bold _and slanted_**", "**_words_ here**"]),
