@@ -12,6 +12,8 @@ from types import ModuleType
 import pytest
 import structlog
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 from tests.examples import examples
 
@@ -26,7 +28,11 @@ _UNHURRIED = settings(
 settings.register_profile("same", _UNHURRIED, derandomize=True, max_examples=examples(100))
 # Other examples at every run: `python -m tests --search`.
 settings.register_profile("search", _UNHURRIED, derandomize=False)
-settings.load_profile("search" if os.environ.get("UACS_SEARCH") else "same")
+_SEARCHES = bool(os.environ.get("UACS_SEARCH"))
+settings.load_profile("search" if _SEARCHES else "same")
+if not _SEARCHES:
+    # Hypothesis also draws the constants of all modules that are loaded: other ones in each worker.
+    setattr(providers, "_get_local_constants", Constants)  # noqa: B010, nothing public switches it
 
 _HERE = Path(__file__).parent
 _DEFAULT_PORT = 8080  # of `web.port`
