@@ -196,18 +196,21 @@ def _mend(writing: Writing, pages: Sequence[list[Element]]) -> None:
 def _mend_page(
     writing: Writing, page: list[Element], own_targets: set[str], everywhere: set[str]
 ) -> None:
-    standing: set[str] = set()
     for element in objects_in(page):
         name = element.get("id")
         if not isinstance(name, str):
             continue
-        standing.add(name)
         if element.get("isVisible") is False and name in everywhere and name not in own_targets:
             del element["isVisible"]
             writing.lose("", "hidden_shown", name, "what was hidden")
-    if own_targets <= standing:
-        return
-    for element in objects_in(page):
+    _drop_missing_targets(writing, page)
+
+
+def _drop_missing_targets(writing: Writing, page: list[Element]) -> None:
+    """Disable buttons of which no target is in the page, also those of other clients."""
+    ids = (element.get("id") for element in objects_in(page, fallbacks=True))
+    standing = {name for name in ids if isinstance(name, str)}
+    for element in objects_in(page, fallbacks=True):
         if element.get("type") == "Action.ToggleVisibility":
             targets = [t for t in element["targetElements"] if target_id(t) in standing]
             if len(targets) < len(element["targetElements"]) and not targets:

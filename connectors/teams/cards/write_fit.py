@@ -137,14 +137,15 @@ def target_id(target: str | Element) -> str:
     return target if isinstance(target, str) else target["elementId"]
 
 
-def objects_in(value: object) -> Iterator[Element]:
-    """Yield every object, without fallbacks."""
+def objects_in(value: object, *, fallbacks: bool = False) -> Iterator[Element]:
+    """Yield every object, without fallbacks or with them."""
     stack: list[object] = [value]
     while stack:
         part = stack.pop()
         if isinstance(part, dict):
             yield part
-            stack += [inner for name, inner in part.items() if name != "fallback"][::-1]
+            inner = part.items()
+            stack += [value for name, value in inner if fallbacks or name != "fallback"][::-1]
         elif isinstance(part, list):
             stack += part[::-1]
 
