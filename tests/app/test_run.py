@@ -145,7 +145,7 @@ async def test_the_sandbox_command_writes_a_configuration_that_runs(tmp_path: Pa
         assert await sandbox.stop(signal.SIGINT) == 0
 
     assert (health["ok"], health["problems"]) == (True, [])
-    assert set(health["accounts"]) == {"slack", "discord", "teams"}
+    assert set(health["accounts"]) == {"slack", "discord", "teams", "irc"}
     modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "s").glob("*.*")}
     assert modes == {"bridge.yaml": 0o600, "sandbox.env": 0o600}
 

@@ -261,12 +261,12 @@ KINDS: tuple[Aside, ...] = (
     Aside(
         "reactions of several people",
         "the bot reacts once for each emoji, on every copy, until the last person stops",
-        "tests/e2e/test_marks.py::test_reactions_on_copies_and_the_original_are_on_all",
+        "tests/e2e/test_reactions.py::test_reactions_on_copies_and_the_original_are_on_all",
     ),
     Aside(
         "reaction where bots cannot react",
         "a line below the message names the people who react, and is updated",
-        "tests/e2e/test_marks.py::test_where_bots_cannot_react_a_note_says_who_does",
+        "tests/e2e/test_reactions.py::test_where_bots_cannot_react_a_note_says_who_does",
     ),
     Aside(
         "deletion or pin of a copy",

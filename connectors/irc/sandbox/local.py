@@ -41,11 +41,14 @@ class _Network:
     server: IrcServer
 
 
+_PORTS_ABOVE = 10_000
+
+
 class LocalIrc:
     """Two IRC networks, each a server on a port of its own; their names are the workspaces.
 
-    The first takes the port after the sandbox's own and the second the next, or a free one where
-    that is taken. Faults name messages of apps `irc:PRIVMSG:<channel>` and messages of people
+    The first takes the port 10,000 above the sandbox's own and the second the next, where a bridge
+    beside the sandbox does not listen, or a free one where that is taken. Faults name messages of apps `irc:PRIVMSG:<channel>` and messages of people
     `irc:event:<channel>`.
     """
 
@@ -61,9 +64,9 @@ class LocalIrc:
     async def start(self) -> None:
         """Listen on a port for each network."""
         port = urlsplit(self._context.base_url).port or 0
-        for number, network in enumerate(self._networks.values(), 1):
+        for number, network in enumerate(self._networks.values()):
             try:
-                await network.server.start(port=port + number if port else 0)
+                await network.server.start(port=port + _PORTS_ABOVE + number if port else 0)
             except (OSError, OverflowError):
                 await network.server.start()
 
