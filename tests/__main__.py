@@ -1,7 +1,7 @@
 """Every check of the project: `python -m tests [--fast | --search ROUNDS] [pytest arguments]`.
 
 --fast    lint, layers, types and the tests that start no program and no browser and read no corpus,
-          with a fifth of the examples of each property: the inner loop of a developer
+          with a fifth of the examples and of large input: the inner loop of a developer
 --search  the property tests alone, so many rounds, each with other random examples; by hand, for
           as long as one likes. Everywhere else property tests take the same examples every time.
 """
@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.examples import FEW
+from tests.examples import FAST as FAST_TESTS
 
 ROOT = Path(__file__).parent.parent
 SCRIPTS = Path(sys.executable).parent
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str]) -> int:
             return 2
         case ["--fast", *rest]:
             ENVIRONMENT.pop("UACS_CORPUS", None)
-            ENVIRONMENT[FEW] = "1"
+            ENVIRONMENT[FAST_TESTS] = "1"
             return _check([*PYTEST, *FAST, *rest])
         case rest:
             return _check([*PYTEST, *rest])

@@ -1,12 +1,17 @@
-"""How many examples a property test takes: a fifth of them in `python -m tests --fast`."""
+"""How much property tests and tests of large input do: a fifth in `python -m tests --fast`."""
 
 from __future__ import annotations
 
 import os
 
-FEW = "UACS_FEW_EXAMPLES"  # set: by --fast
+FAST = "UACS_FAST_TESTS"  # set: by --fast
 
 
 def examples(count: int) -> int:
     """Return `count`, or a fifth of it, at least five, in the inner loop."""
-    return max(count // 5, 5) if os.environ.get(FEW) else count
+    return max(count // 5, 5) if os.environ.get(FAST) else count
+
+
+def large(count: int) -> int:
+    """Return `count`, or a fifth of it in the inner loop."""
+    return count // 5 if os.environ.get(FAST) else count

@@ -407,6 +407,7 @@ async def test_an_answer_that_is_too_large_is_not_taken() -> None:
 # --- the documentation --------------------------------------------------------------------------
 
 
+@pytest.mark.process
 async def test_the_program_of_the_documentation_is_an_agent(tmp_path: Path) -> None:
     match = re.search(r"<!-- webhook -->\n```python\n(.*?)```", DOCS.read_text(), re.DOTALL)
     assert match

@@ -88,6 +88,7 @@ def test_the_unit_is_hardened(line: str) -> None:
     assert line in (ROOT / "config" / "uacs-bridge.service").read_text().splitlines()
 
 
+@pytest.mark.process
 def test_systemd_accepts_the_unit(tmp_path: Path) -> None:
     if (systemd := shutil.which("systemd-analyze")) is None:
         pytest.skip("systemd-analyze is not here")

@@ -281,6 +281,7 @@ def _arguments(command: str) -> list[str]:
     return given
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("command", _reading_commands())
 def test_an_invalid_file_is_reported_before_large_imports(command: str, tmp_path: Path) -> None:
     path = tmp_path / "bridge.yaml"
@@ -304,6 +305,7 @@ def test_an_invalid_file_is_reported_before_large_imports(command: str, tmp_path
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.process
 def test_a_deeply_nested_file_is_refused_and_does_not_end_the_process(tmp_path: Path) -> None:
     path = tmp_path / "bridge.yaml"
     path.write_text("rooms: " + "[" * 200_000)

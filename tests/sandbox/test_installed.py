@@ -97,6 +97,7 @@ async def test_a_platform_with_an_address_of_its_own_starts_before_it_is_used_an
     assert set(local.did[1:]) == {"closed"}
 
 
+@pytest.mark.process
 def test_a_bridge_in_production_imports_no_local_platform() -> None:
     code = f"""
 import sys

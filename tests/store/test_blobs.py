@@ -222,6 +222,7 @@ async def test_the_last_of_the_disk_is_left_to_messages(folder: Path, clock: Man
     await blobs.close()
 
 
+@pytest.mark.process
 def test_a_full_disk_refuses_the_file_and_keeps_the_others(folder: Path) -> None:
     """As a full disk does: the system writes a part of it, then no more."""
     program = (
@@ -277,6 +278,7 @@ async def test_nothing_is_left_open(blobs: DiskBlobs) -> None:
     assert open_files() == before
 
 
+@pytest.mark.process
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     """100 MB through the store and out again, in a process of its own."""
     done = subprocess.run(

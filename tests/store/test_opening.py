@@ -102,6 +102,7 @@ asyncio.run(hold())
 """
 
 
+@pytest.mark.process
 async def test_a_crashed_process_leaves_no_lock(path: Path, clock: ManualClock) -> None:
     child = await asyncio.create_subprocess_exec(
         sys.executable, "-c", HOLDER, str(path), stdout=asyncio.subprocess.PIPE

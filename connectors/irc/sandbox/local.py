@@ -48,8 +48,8 @@ class LocalIrc:
     """Two IRC networks, each a server on a port of its own; their names are the workspaces.
 
     The first takes the port 10,000 above the sandbox's own and the second the next, where a bridge
-    beside the sandbox does not listen, or a free one where that is taken. Faults name messages of apps `irc:PRIVMSG:<channel>` and messages of people
-    `irc:event:<channel>`.
+    beside the sandbox does not listen, or a free one where that is taken. Faults name messages of
+    apps `irc:PRIVMSG:<channel>` and messages of people `irc:event:<channel>`.
     """
 
     name = "irc"

@@ -337,6 +337,7 @@ async def test_a_program_reads_files_of_the_messages_that_it_sees(api: ServedApi
     ]
 
 
+@pytest.mark.process
 async def test_the_examples_of_the_docs_work(api: ServedApi) -> None:
     token = await api.token("helper")
     env = {**os.environ, "BRIDGE_URL": api.url, "BRIDGE_TOKEN": token, "BRIDGE_ROOM": ROOM}

@@ -404,6 +404,7 @@ async def test_a_bridge_elsewhere_that_answers_oddly_is_left(
         await ended.wait()
 
 
+@pytest.mark.process
 async def test_the_stdio_server_ends_with_its_caller_in_the_middle_of_a_call() -> None:
     async with asyncio.timeout(LONGEST_WAIT), _odd_bridge(b"") as (url, requested, ended):
         process = await asyncio.create_subprocess_exec(

@@ -79,6 +79,7 @@ def test_help_lists_every_command() -> None:
     assert [name for name in COMMANDS if f"\n  {name} " not in result.output] == []
 
 
+@pytest.mark.process
 def test_help_comes_quickly() -> None:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, "-m", "bridge", "--help"], check=True, capture_output=True)
@@ -88,6 +89,7 @@ def test_help_comes_quickly() -> None:
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 0.5
 
 
+@pytest.mark.process
 def test_help_and_setup_import_no_sdk() -> None:
     code = (
         "import sys; from bridge.app.cli import main\n"

@@ -96,6 +96,7 @@ def test_no_event_is_too_odd_to_be_logged(event: dict[str, object]) -> None:
     assert isinstance(to_json(None, "", dict(redact(None, "", event))), str)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("form", ["json", "text"])
 def test_events_and_the_words_of_sdks_come_as_lines_on_stderr(form: str) -> None:
     code = f"""

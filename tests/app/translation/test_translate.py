@@ -388,6 +388,7 @@ def test_the_report_is_a_table_of_the_losses(monkeypatch: pytest.MonkeyPatch) ->
     )
 
 
+@pytest.mark.process
 def test_translating_imports_no_sdk() -> None:
     code = (
         "import sys; from bridge.app.translation.translate import translate\n"

@@ -44,7 +44,7 @@ from connectors.discord.cards import (
     write_card,
     write_form,
 )
-from tests.examples import examples
+from tests.examples import examples, large
 
 CORPUS = Path(os.environ.get("UACS_CORPUS", "/nowhere")) / "discord"
 needs_corpus = pytest.mark.skipif(
@@ -369,18 +369,22 @@ def test_more_than_a_thousand_levels_are_refused() -> None:
 
 
 LARGE: dict[str, Any] = {
-    "one text": {"content": "word and **bold** and <@1> https://x.example\n" * 200_000},
-    "many embeds": {"embeds": [{"title": "t", "description": "d *x*"}] * 100_000},
-    "many fields": {"embeds": [{"fields": [{"name": "n", "value": "v"}] * 150_000}]},
-    "many components": {"flags": 32768, "components": [{"type": 10, "content": "x"}] * 150_000},
+    "one text": {"content": "word and **bold** and <@1> https://x.example\n" * large(200_000)},
+    "many embeds": {"embeds": [{"title": "t", "description": "d *x*"}] * large(100_000)},
+    "many fields": {"embeds": [{"fields": [{"name": "n", "value": "v"}] * large(150_000)}]},
+    "many components": {
+        "flags": 32768, "components": [{"type": 10, "content": "x"}] * large(150_000)
+    },
     "many options": {
         "components": [
             {"type": 1, "components": [{"type": 3, "custom_id": "x", "options": [
-                {"label": "l", "value": "v"}] * 150_000}]}
+                {"label": "l", "value": "v"}] * large(150_000)}]}
         ]
     },
-    "many files": {"attachments": [{"filename": "a.png", "url": "https://x.example"}] * 100_000},
-    "unknown words": {"components": [{"type": 99, "x": [{"label": "w"}] * 300_000}]},
+    "many files": {
+        "attachments": [{"filename": "a.png", "url": "https://x.example"}] * large(100_000)
+    },
+    "unknown words": {"components": [{"type": 99, "x": [{"label": "w"}] * large(300_000)}]},
 }  # fmt: skip
 
 

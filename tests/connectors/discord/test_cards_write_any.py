@@ -61,7 +61,7 @@ from tests.content.card_strategies import (
     marks,
     marks_of,
 )
-from tests.examples import examples
+from tests.examples import examples, large
 
 SCHEMA = Path(os.environ.get("UACS_CORPUS", "/nowhere")) / "schemas" / "discord" / "openapi.json"
 ORIGIN = "https://slack.example/archives/C1/p1"
@@ -237,12 +237,14 @@ def test_every_modal_satisfies_the_published_schema(card: Card) -> None:
 # --- large ----------------------------------------------------------------------------------
 
 LARGE: dict[str, Card] = {
-    "one text": Card((Prose((Paragraph((Text("word *x* " * 500_000),)),)),)),
-    "buttons": Card((Actions((Button((Text("Go"),), at="/same"),) * 50_000),)),
-    "pictures": Card((Gallery((Image(Asset(file_id="blob:x", name="a.png")),) * 30_000),)),
-    "sections": Card((Section((Prose((Paragraph((Text("x"),)),)),), Divider()),) * 30_000),
-    "options": Card((Choice(options=(Option((Text("o"),), "v"),) * 50_000, at="/c"),)),
-    "panels": Card((Container((Prose((Paragraph((Text("x"),)),)),), form="panel"),) * 30_000),
+    "one text": Card((Prose((Paragraph((Text("word *x* " * large(500_000)),)),)),)),
+    "buttons": Card((Actions((Button((Text("Go"),), at="/same"),) * large(50_000)),)),
+    "pictures": Card((Gallery((Image(Asset(file_id="blob:x", name="a.png")),) * large(30_000)),)),
+    "sections": Card((Section((Prose((Paragraph((Text("x"),)),)),), Divider()),) * large(30_000)),
+    "options": Card((Choice(options=(Option((Text("o"),), "v"),) * large(50_000), at="/c"),)),
+    "panels": Card(
+        (Container((Prose((Paragraph((Text("x"),)),)),), form="panel"),) * large(30_000)
+    ),
 }
 
 

@@ -156,6 +156,7 @@ def test_every_setting_is_described_and_unknown_ones_are_errors() -> None:
         DiscordSettings.model_validate({"bot_token": {"env": "X"}, "bot_tokn": 1})
 
 
+@pytest.mark.process
 def test_importing_the_package_brings_no_sdk() -> None:
     program = (
         "import sys, connectors.discord;"

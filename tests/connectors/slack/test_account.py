@@ -60,6 +60,7 @@ def test_every_setting_is_described() -> None:
     assert all(field.description for field in SlackSettings.model_fields.values())
 
 
+@pytest.mark.process
 def test_importing_the_package_does_not_import_the_sdk() -> None:
     code = (
         "import sys, connectors.slack as s; s.connector_type.setup({}); "

@@ -18,7 +18,7 @@ from bridge.content.cards.walk import actions_of, walk
 from bridge.errors import CodecError
 from connectors.slack.cards import SCHEMA_IDS, read_form, read_message, read_payload
 from tests.connectors.slack.card_payloads import EVERY_ATTACHMENT, EVERY_BLOCK, EVERY_FILE
-from tests.examples import examples
+from tests.examples import examples, large
 
 WORDS = st.sampled_from(
     [
@@ -198,16 +198,16 @@ def text(value: str) -> Any:
 
 
 LARGE: dict[str, Any] = {
-    "a long text": {"blocks": [text("*a* <@U1> b\n" * 20_000)]},
-    "signs": {"text": "<*_~`>:" * 100_000},
+    "a long text": {"blocks": [text("*a* <@U1> b\n" * large(20_000))]},
+    "signs": {"text": "<*_~`>:" * large(100_000)},
     "many fields": {
-        "blocks": [{"type": "section", "fields": [text("*a*\nb")["text"]] * 25_000}],
+        "blocks": [{"type": "section", "fields": [text("*a*\nb")["text"]] * large(25_000)}],
     },
-    "many blocks": {"blocks": [text("a")] * 18_000},
-    "many things that are no blocks": {"blocks": ["a", None, {}] * 20_000},
-    "many items at the bottom": {"blocks": boxes(450, *[{"type": "divider"}] * 100_000)},
+    "many blocks": {"blocks": [text("a")] * large(18_000)},
+    "many things that are no blocks": {"blocks": ["a", None, {}] * large(20_000)},
+    "many items at the bottom": {"blocks": boxes(450, *[{"type": "divider"}] * large(100_000))},
     "many items in what nobody knows": {
-        "blocks": [{"type": "unheard", "k" * 100_000: [{"type": "button"}] * 50_000}]
+        "blocks": [{"type": "unheard", "k" * large(100_000): [{"type": "button"}] * large(50_000)}]
     },
     "many options": {
         "blocks": [
@@ -223,16 +223,18 @@ LARGE: dict[str, Any] = {
             }
         ]
     },
-    "many cells": {"blocks": [{"type": "table", "rows": [[{"type": "raw_text"}] * 50_000]}]},
-    "many attachments": {"attachments": [{"text": "a", "mrkdwn_in": ["text"]}] * 18_000},
+    "many cells": {"blocks": [{"type": "table", "rows": [[{"type": "raw_text"}] * large(50_000)]}]},
+    "many attachments": {"attachments": [{"text": "a", "mrkdwn_in": ["text"]}] * large(18_000)},
     "many names of formatted fields": {
-        "attachments": [{"mrkdwn_in": ["x"] * 100_000, "fields": [{"value": "b"}] * 5_000}]
+        "attachments": [{"mrkdwn_in": ["x"] * large(100_000), "fields": [{"value": "b"}] * 5_000}]
     },
     "many lines of plain text": {
         "blocks": [{"type": "header", "text": {"type": "plain_text", "text": "\n" * 1_000_000}}]
     },
-    "a frame without an end": {"attachments": [{"video_html": "<iframe src=" * 80_000}]},
-    "a markdown block": {"blocks": [{"type": "markdown", "text": "**a** <@U1>\n\n> q\n" * 10_000}]},
+    "a frame without an end": {"attachments": [{"video_html": "<iframe src=" * large(80_000)}]},
+    "a markdown block": {
+        "blocks": [{"type": "markdown", "text": "**a** <@U1>\n\n> q\n" * large(10_000)}]
+    },
 }  # fmt: skip
 
 

@@ -28,7 +28,7 @@ from connectors.teams.cards import (
 )
 from connectors.teams.cards.read_adaptive import READERS
 from tests.connectors.teams.cards import ADAPTIVE, Json, card, read
-from tests.examples import examples
+from tests.examples import examples, large
 
 INNERMOST_WORD = "core"  # the innermost word
 TEXT: Json = {"type": "TextBlock", "text": INNERMOST_WORD}
@@ -256,17 +256,19 @@ def test_what_is_nested_beyond_measure_is_refused() -> None:
 
 BUTTON: Json = {"type": "Action.Submit", "title": "a"}
 LARGE: dict[str, Any] = {
-    "texts": [TEXT] * 100_000,
-    "markdown": [{"type": "TextBlock", "text": "**a _b "}] * 100_000,
-    "one text": [{"type": "TextBlock", "text": "**a _b [c](" * 300_000}],
-    "runs": [{"type": "RichTextBlock", "inlines": ["<at>x</at>"] * 100_000}],
-    "facts": [{"type": "FactSet", "facts": [{"title": "a", "value": "b"}] * 60_000}],
-    "buttons": [{"type": "ActionSet", "actions": [BUTTON] * 50_000}],
+    "texts": [TEXT] * large(100_000),
+    "markdown": [{"type": "TextBlock", "text": "**a _b "}] * large(100_000),
+    "one text": [{"type": "TextBlock", "text": "**a _b [c](" * large(300_000)}],
+    "runs": [{"type": "RichTextBlock", "inlines": ["<at>x</at>"] * large(100_000)}],
+    "facts": [{"type": "FactSet", "facts": [{"title": "a", "value": "b"}] * large(60_000)}],
+    "buttons": [{"type": "ActionSet", "actions": [BUTTON] * large(50_000)}],
     "cells": [{"type": "Table", "rows": [{"cells": [{"items": [TEXT]}] * 10}] * 5_000}],
-    "choices": [{"type": "Input.ChoiceSet", "choices": [{"title": "a", "value": "b"}] * 60_000}],
-    "unknown": [{"type": "Unknown", "a": [{"text": "x"}] * 100_000}],
-    "points": [{"type": "Chart.Line", "data": [{"values": [{"x": "a", "y": 1}] * 100_000}]}],
-    "targets": [{"type": "Action.ToggleVisibility", "targetElements": ["a"] * 500_000}],
+    "choices": [
+        {"type": "Input.ChoiceSet", "choices": [{"title": "a", "value": "b"}] * large(60_000)}
+    ],
+    "unknown": [{"type": "Unknown", "a": [{"text": "x"}] * large(100_000)}],
+    "points": [{"type": "Chart.Line", "data": [{"values": [{"x": "a", "y": 1}] * large(100_000)}]}],
+    "targets": [{"type": "Action.ToggleVisibility", "targetElements": ["a"] * large(500_000)}],
 }  # fmt: skip
 
 
@@ -285,18 +287,18 @@ def test_large_cards_take_seconds(name: str) -> None:
     "text",
     [
         "<" * 1_000_000,
-        "<a " * 300_000,
-        "<at>" * 200_000,
-        "<blockquote itemtype='http://schema.skype.com/Reply'>" * 15_000,
-        '<img itemtype="http://schema.skype.com/AMSImage">' * 15_000,
-        '<attachment id="x">' * 40_000,
-        "**" * 400_000,
-        "[" * 800_000,
+        "<a " * large(300_000),
+        "<at>" * large(200_000),
+        "<blockquote itemtype='http://schema.skype.com/Reply'>" * large(15_000),
+        '<img itemtype="http://schema.skype.com/AMSImage">' * large(15_000),
+        '<attachment id="x">' * large(40_000),
+        "**" * large(400_000),
+        "[" * large(800_000),
     ],
 )
 def test_large_texts_take_seconds(text: str) -> None:
     html: JsonValue = {"contentType": "text/html", "content": text}
-    pictures: list[JsonValue] = [{"contentType": "image/png", "id": "x"}] * 10_000
+    pictures: list[JsonValue] = [{"contentType": "image/png", "id": "x"}] * large(10_000)
 
     started = time.process_time()
     read_message({"type": "message", "text": text, "attachments": [html, *pictures]})

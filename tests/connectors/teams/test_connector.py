@@ -355,6 +355,7 @@ def test_it_is_found_through_its_entry_point() -> None:
     assert type(installed("teams")) is type(connector_type)
 
 
+@pytest.mark.process
 def test_importing_the_package_loads_no_sdk() -> None:
     code = (
         "import sys, connectors.teams\n"
