@@ -88,7 +88,6 @@ def _is_example(folder: str, line: str) -> bool:
     return folder == "app/cli" and EXAMPLE.search(line) is not None
 
 
-@pytest.mark.process
 def test_nothing_unexpected_stands_at_the_top() -> None:
     names = {path.parts[0] for path in tracked()}
 
@@ -102,7 +101,6 @@ def test_who_knows_one_connector_knows_all(platform: str) -> None:
     assert names >= CONNECTOR_FILES
 
 
-@pytest.mark.process
 def test_every_folder_of_tests_is_a_package() -> None:
     folders = {(ROOT / path).parent for path in tracked() if path.parts[0] == "tests"}
     with_python = {folder for folder in folders if list(folder.glob("*.py"))}
@@ -138,7 +136,6 @@ def test_the_lock_and_with_it_the_image_have_every_extra() -> None:
     assert "-r requirements.lock" in (ROOT / "Dockerfile").read_text("utf-8")
 
 
-@pytest.mark.process
 def test_what_is_said_of_extras_is_true_for_a_clone() -> None:
     """The bridge is installed from its source: no index has it under its name."""
     failures = [
@@ -253,7 +250,6 @@ INDEX_HOSTS = re.compile(
 )
 
 
-@pytest.mark.process
 def test_no_file_names_the_host_of_a_package_index() -> None:
     """Packages are named by their names; where they come from is the reader's own setting."""
     named: list[str] = []
@@ -266,7 +262,6 @@ def test_no_file_names_the_host_of_a_package_index() -> None:
     assert named == []
 
 
-@pytest.mark.process
 def test_only_the_profiles_say_whether_examples_are_random() -> None:
     """A test that says it by itself takes the same examples under `--search`, too."""
     saying = {
