@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bridge.model.archive_records import Change, Gone, NewMessage, Orphan, Timeline
+from bridge.model.archive_records import Change, DeletedCopy, NewMessage, Orphan, Timeline
 from bridge.model.operations import DeleteMessage, Operation
 from bridge.model.outbox_records import Settlement
 from bridge.model.people import Person
 from bridge.model.reaction_records import PinChange, ReactionChange
 from bridge.model.refs import OperationId
-from bridge.model.turn_records import GivenFeedback, NewTurn
+from bridge.model.turn_records import MessageRating, NewTurn
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class Admission:
     changes: tuple[Change, ...] = ()
     reactions: tuple[ReactionChange, ...] = ()
     pins: tuple[PinChange, ...] = ()
-    feedback: tuple[GivenFeedback, ...] = ()
-    gone: tuple[Gone, ...] = ()
+    feedback: tuple[MessageRating, ...] = ()
+    gone: tuple[DeletedCopy, ...] = ()
     removals: tuple[DeleteMessage, ...] = ()
     orphans: tuple[Orphan, ...] = ()
 

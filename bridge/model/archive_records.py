@@ -89,7 +89,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Gone:
+class DeletedCopy:
     """A native copy of a message that a person deleted."""
 
     channel: ChannelRef
@@ -119,7 +119,7 @@ class Relation:
 
 
 @dataclass(frozen=True)
-class Past:
+class HistoryPiece:
     """A piece of a conversation, newest first.
 
     `first` is the number of the oldest place that was read, None if there is none before it;
@@ -204,7 +204,7 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchHit:
     """One message that a search found; `number` is its place in the room."""
 
     room: UUID
@@ -213,12 +213,12 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Search:
+class SearchResult:
     """The result of a search, newest first in each room.
 
     `looked_at` is the number of messages that were read; `whole` tells whether these were all.
     """
 
-    found: tuple[Found, ...]
+    found: tuple[SearchHit, ...]
     looked_at: int
     whole: bool

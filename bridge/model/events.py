@@ -109,7 +109,7 @@ class ThreadDeleted(_ByActor):
     type: Literal["thread_deleted"] = "thread_deleted"
 
 
-Said: TypeAlias = MessagePosted | MessageEdited | FilesAwaited
+ContentEvent: TypeAlias = MessagePosted | MessageEdited | FilesAwaited
 Deletion: TypeAlias = MessageDeleted | MessagesBulkDeleted | ThreadDeleted
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from bridge.model.refs import ActorId, PersonId, RoomId
 
-HowLinked = Literal["email", "command", "code"]
+LinkMethod = Literal["email", "command", "code"]
 
 
 CodeUse = Literal["linked", "wrong", "own", "too_many"]
@@ -25,12 +25,12 @@ class LinkedAccount:
 
     actor: ActorId
     person: PersonId
-    how: HowLinked
+    how: LinkMethod
     linked: float
 
 
 @dataclass(frozen=True)
-class ShownName:
+class DisplayName:
     """An author's own name, and their display name in a room that distinguishes equal names."""
 
     room: RoomId

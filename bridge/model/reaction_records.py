@@ -50,7 +50,7 @@ class PinChange:
 
 
 @dataclass(frozen=True)
-class Reacted:
+class CurrentReaction:
     """One person's current reaction, on the native message `target` of the channel."""
 
     emoji: str

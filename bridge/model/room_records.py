@@ -23,7 +23,7 @@ class Ban:
 
 
 @dataclass(frozen=True)
-class Paused:
+class RoomPause:
     """A room that carries no messages until it is resumed, or until `until` (seconds since
     1970)."""
 

@@ -19,7 +19,7 @@ class StorePulse:
     outbox: Mapping[str, int]
 
 
-MOST_COUNTED = 1000
+MAX_COUNTED = 1000
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ class HandOver:
 
 
 @dataclass(frozen=True)
-class Spent:
+class Spending:
     """The spending in the BUCKET seconds from `at` (seconds since 1970); `micros` are millionths of
     the currency of the prices."""
 
@@ -160,7 +160,7 @@ class Approval:
 
 
 @dataclass(frozen=True)
-class GivenFeedback:
+class MessageRating:
     """One person's rating of one answer; the latest of several counts. `time` is in seconds since
     1970; `tells` names the agent to notify, None for none."""
 

@@ -14,7 +14,7 @@ from bridge.uacs import Conversation, Message, ToolCallPart, ToolResultPart
 TurnState = Literal["queued", "running", "waiting", "done", "failed", "interrupted"]
 
 
-MOST_STATE = 16_000  # bytes of an agent's private state
+MAX_STATE = 16_000  # bytes of an agent's private state
 
 
 class _Value(BaseModel):
@@ -204,8 +204,8 @@ class StateKept(_Value):
     @classmethod
     def _is_small(cls, value: dict[str, JsonValue]) -> dict[str, JsonValue]:
         size = len(to_json(value))
-        if size > MOST_STATE:
-            raise ValueError(f"{size} bytes of state are too many: at most {MOST_STATE} bytes")
+        if size > MAX_STATE:
+            raise ValueError(f"{size} bytes of state are too many: at most {MAX_STATE} bytes")
         return value
 
 

@@ -17,7 +17,7 @@ from bridge.model.turn_records import (
     Pairing,
     PairingCode,
     PairingUse,
-    Spent,
+    Spending,
 )
 from bridge.store.conversations import ToolDescription
 from bridge.store.queries import read_queries
@@ -48,21 +48,21 @@ def called_by_others(db: sqlite3.Connection, room: RoomId, since: float) -> int:
     return db.execute(SQL["called_by_others"], (room, since)).fetchone()[0]
 
 
-def spend(db: sqlite3.Connection, quotas: Collection[str], new: Spent) -> None:
+def spend(db: sqlite3.Connection, quotas: Collection[str], new: Spending) -> None:
     at = bucket_of(new.at)
     for quota in quotas:
         db.execute(SQL["forget_old_spending"], (quota, at - _KEPT))
         db.execute(SQL["spend"], (quota, at, new.messages, new.tokens, new.micros))
 
 
-def spent(db: sqlite3.Connection, quota: str, since: float) -> Sequence[Spent]:
+def spent(db: sqlite3.Connection, quota: str, since: float) -> Sequence[Spending]:
     rows = db.execute(SQL["spent"], (quota, bucket_of(since))).fetchall()
-    return [Spent(*columns) for columns in rows]
+    return [Spending(*columns) for columns in rows]
 
 
-def spending(db: sqlite3.Connection, since: float) -> Sequence[tuple[str, Spent]]:
+def spending(db: sqlite3.Connection, since: float) -> Sequence[tuple[str, Spending]]:
     rows = db.execute(SQL["spending"], (bucket_of(since),)).fetchall()
-    return [(quota, Spent(*columns)) for quota, *columns in rows]
+    return [(quota, Spending(*columns)) for quota, *columns in rows]
 
 
 def forget_spending(db: sqlite3.Connection, quota: str) -> None:

@@ -16,9 +16,9 @@ from bridge.model import ActorId, MessageId, Operation, Person, Place, RoomId
 from bridge.model.admission import Admission, Admitted
 from bridge.model.archive_records import (
     Change,
+    HistoryPiece,
     MessageState,
     NewMessage,
-    Past,
     Position,
     Relation,
     StoredMessage,
@@ -253,16 +253,16 @@ def _tools_of(
 
 def past(
     db: sqlite3.Connection, own_id: UUID, rows: int, before: int | None, view: View | None
-) -> Past:
+) -> HistoryPiece:
     timeline = db.execute(SQL["length"], (str(own_id),)).fetchone()
     if timeline is None:
-        return Past((), None, 0)
+        return HistoryPiece((), None, 0)
     n, name, length = timeline
     end = length + 1 if before is None else min(before, length + 1)
     first = max(end - rows, 1)
     stored_rows = _in_view(db, n, name, view or View(), above=first - 1, below=end)
     messages = tuple(_with_marks(*columns) for columns in stored_rows)
-    return Past(messages, first if first > 1 else None, max(end - first, 0))
+    return HistoryPiece(messages, first if first > 1 else None, max(end - first, 0))
 
 
 def _in_view(

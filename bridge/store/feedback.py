@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from bridge.model import ActorId, MessageId, RoomId, Sense, channel_of_key
 from bridge.model.times import datetime_of
-from bridge.model.turn_records import GivenFeedback
+from bridge.model.turn_records import MessageRating
 from bridge.store import changes
 from bridge.store.queries import read_queries
 from bridge.store.reactions import standing
@@ -19,7 +19,7 @@ from bridge.uacs import to_timestamp
 SQL = read_queries("feedback")
 
 
-def give(db: sqlite3.Connection, item: GivenFeedback) -> None:
+def give(db: sqlite3.Connection, item: MessageRating) -> None:
     number = standing(db, item.message)
     if number is None:
         return
@@ -46,19 +46,19 @@ def as_metadata(rows: Iterable[tuple[str, str, str, float]]) -> list[JsonValue]:
     ]
 
 
-def undelivered(db: sqlite3.Connection) -> Sequence[GivenFeedback]:
+def undelivered(db: sqlite3.Connection) -> Sequence[MessageRating]:
     return [_feedback(*columns) for columns in db.execute(SQL["undelivered"]).fetchall()]
 
 
 def _feedback(
     message: str, actor: str, sense: Sense, comment: str, at: float, channel: str, room: str,
     tells: str,
-) -> GivenFeedback:  # fmt: skip
-    return GivenFeedback(
+) -> MessageRating:  # fmt: skip
+    return MessageRating(
         MessageId(message), ActorId(actor), sense, comment, at, channel_of_key(channel),
         RoomId(room), tells,
     )  # fmt: skip
 
 
-def set_delivered(db: sqlite3.Connection, item: GivenFeedback) -> None:
+def set_delivered(db: sqlite3.Connection, item: MessageRating) -> None:
     db.execute(SQL["set_delivered"], (item.message, item.actor, item.time))

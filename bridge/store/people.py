@@ -12,9 +12,9 @@ from bridge.model.people_records import (
     CODE_TRIES,
     CODE_WINDOW,
     CodeUse,
-    HowLinked,
+    DisplayName,
     LinkedAccount,
-    ShownName,
+    LinkMethod,
 )
 from bridge.store.bodies import PEOPLE
 from bridge.store.queries import read_queries
@@ -34,18 +34,18 @@ def people_named(db: sqlite3.Connection, name: str) -> Sequence[Person]:
     return [PEOPLE.read(body) for (body,) in rows]
 
 
-def shown_name(db: sqlite3.Connection, room: RoomId, actor: ActorId) -> ShownName | None:
+def shown_name(db: sqlite3.Connection, room: RoomId, actor: ActorId) -> DisplayName | None:
     row = db.execute(SQL["shown_name"], (room, actor)).fetchone()
-    return None if row is None else ShownName(*row)
+    return None if row is None else DisplayName(*row)
 
 
-def names_like(db: sqlite3.Connection, room: RoomId, name: str) -> Sequence[ShownName]:
+def names_like(db: sqlite3.Connection, room: RoomId, name: str) -> Sequence[DisplayName]:
     key = (room, skeleton(name))
     rows = [*db.execute(SQL["alike_by_name"], key), *db.execute(SQL["alike_as_shown"], key)]
-    return list({row[1]: ShownName(*row) for row in rows}.values())
+    return list({row[1]: DisplayName(*row) for row in rows}.values())
 
 
-def save_names(db: sqlite3.Connection, names: Sequence[ShownName]) -> None:
+def save_names(db: sqlite3.Connection, names: Sequence[DisplayName]) -> None:
     columns = [
         (
             entry.room,
@@ -76,7 +76,7 @@ def linked_accounts(db: sqlite3.Connection) -> Sequence[LinkedAccount]:
 
 
 def link_people(
-    db: sqlite3.Connection, first: ActorId, other: ActorId, how: HowLinked, now: float
+    db: sqlite3.Connection, first: ActorId, other: ActorId, how: LinkMethod, now: float
 ) -> PersonId:
     first_person, theirs = _person_of(db, first), _person_of(db, other)
     person = first_person or theirs or PersonId(uuid4().hex)

@@ -21,7 +21,7 @@ from bridge.model import (
     UnpinMessage,
     channel_of_key,
 )
-from bridge.model.reaction_records import PinChange, Reacted, ReactionChange
+from bridge.model.reaction_records import CurrentReaction, PinChange, ReactionChange
 from bridge.store import changes, outbox
 from bridge.store.bodies import NOTHING, OPERATIONS
 from bridge.store.queries import read_queries
@@ -128,10 +128,10 @@ def cancel(db: sqlite3.Connection, message: MessageId, now: float) -> None:
     db.execute(SQL["cancel_marks"], (now, message))
 
 
-def reactions(db: sqlite3.Connection, message: MessageId) -> Sequence[Reacted]:
+def reactions(db: sqlite3.Connection, message: MessageId) -> Sequence[CurrentReaction]:
     rows = db.execute(SQL["reactions"], (message,)).fetchall()
     return [
-        Reacted(emoji, ActorId(actor), channel_of_key(channel), target, at)
+        CurrentReaction(emoji, ActorId(actor), channel_of_key(channel), target, at)
         for emoji, actor, channel, target, at in rows
     ]
 

@@ -12,7 +12,14 @@ from bridge.content.messages.parts import message_text
 from bridge.errors import StoreError
 from bridge.model import ActorId, MessageId
 from bridge.model.api_records import ApiToken
-from bridge.model.archive_records import Found, Page, Position, RoomEvent, Search, Timeline
+from bridge.model.archive_records import (
+    Page,
+    Position,
+    RoomEvent,
+    SearchHit,
+    SearchResult,
+    Timeline,
+)
 from bridge.store import agents, archive
 from bridge.store.conversations import conversation_of
 from bridge.store.queries import read_queries
@@ -84,9 +91,9 @@ def search(
     limit: int,
     most: int,
     viewer: ActorId,
-) -> Search:
+) -> SearchResult:
     folded = [word.casefold() for word in words]
-    results: list[Found] = []
+    results: list[SearchHit] = []
     looked_at, whole = 0, True
     for room in rooms:
         here = 0
@@ -98,9 +105,9 @@ def search(
             if _may_contain(body, folded):
                 stored = archive.stored([body, *columns])
                 if contains_words(stored.message, folded):
-                    results.append(Found(room, seq, stored))
+                    results.append(SearchHit(room, seq, stored))
         looked_at += here
-    return Search(tuple(results), looked_at, whole)
+    return SearchResult(tuple(results), looked_at, whole)
 
 
 def _may_contain(body: bytes, words: Sequence[str]) -> bool:

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from bridge.model import ActorId, RoomId, channel_of_key
-from bridge.model.room_records import Ban, BanReason, Paused, RoomForm, RoomLink, RoomStanding
+from bridge.model.room_records import Ban, BanReason, RoomForm, RoomLink, RoomPause, RoomStanding
 from bridge.store.queries import read_queries
 
 SQL = read_queries("rooms")
@@ -25,7 +25,7 @@ def bans(db: sqlite3.Connection) -> Sequence[Ban]:
     return [Ban(actor, why, by, at, room or None) for room, actor, why, by, at in rows]
 
 
-def pause(db: sqlite3.Connection, paused: Paused) -> None:
+def pause(db: sqlite3.Connection, paused: RoomPause) -> None:
     db.execute(SQL["pause"], (paused.room, paused.why, paused.by, paused.at, paused.until))
 
 
@@ -33,8 +33,8 @@ def resume(db: sqlite3.Connection, room: RoomId) -> bool:
     return db.execute(SQL["resume"], (room,)).rowcount > 0
 
 
-def paused(db: sqlite3.Connection) -> Sequence[Paused]:
-    return [Paused(*columns) for columns in db.execute(SQL["paused"]).fetchall()]
+def paused(db: sqlite3.Connection) -> Sequence[RoomPause]:
+    return [RoomPause(*columns) for columns in db.execute(SQL["paused"]).fetchall()]
 
 
 def link(db: sqlite3.Connection, room_link: RoomLink) -> None:

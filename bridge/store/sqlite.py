@@ -38,29 +38,29 @@ from bridge.model.api_records import ApiToken
 from bridge.model.archive_records import (
     ExpectedMessage,
     ExpectedPin,
+    HistoryPiece,
     MessageState,
     Orphan,
     Page,
-    Past,
     Position,
     Relation,
     RoomEvent,
-    Search,
+    SearchResult,
     StoredMessage,
     Timeline,
     View,
 )
 from bridge.model.inbox_records import InboxRow
 from bridge.model.outbox_records import DeadLetter, LaneStatus, OutboxItem, Settlement
-from bridge.model.people_records import CodeUse, HowLinked, LinkedAccount, ShownName
-from bridge.model.reaction_records import Reacted
+from bridge.model.people_records import CodeUse, DisplayName, LinkedAccount, LinkMethod
+from bridge.model.reaction_records import CurrentReaction
 from bridge.model.room_records import (
     Ban,
     BanReason,
     DirectEnd,
-    Paused,
     RoomForm,
     RoomLink,
+    RoomPause,
     RoomStanding,
 )
 from bridge.model.store_status import Explanation, StorePulse, StoreStatus
@@ -69,13 +69,13 @@ from bridge.model.turn_records import (
     ApprovalState,
     Counted,
     Decision,
-    GivenFeedback,
     HandOver,
+    MessageRating,
     NewTurn,
     Pairing,
     PairingCode,
     PairingUse,
-    Spent,
+    Spending,
     StoredTurn,
 )
 from bridge.model.turns import TurnState
@@ -341,7 +341,7 @@ class SqliteStore:
 
     async def past(
         self, conversation: UUID, *, rows: int, before: int | None = None, view: View | None = None
-    ) -> Past:
+    ) -> HistoryPiece:
         return await self._read(archive.past, conversation, rows, before, view)
 
     async def number_of(self, conversation: UUID, message: MessageId) -> int | None:
@@ -376,13 +376,13 @@ class SqliteStore:
     async def bans(self) -> Sequence[Ban]:
         return await self._read(rooms.bans)
 
-    async def pause_room(self, paused: Paused) -> None:
+    async def pause_room(self, paused: RoomPause) -> None:
         await self._write(rooms.pause, paused)
 
     async def resume_room(self, room: RoomId) -> bool:
         return await self._write(rooms.resume, room)
 
-    async def paused_rooms(self) -> Sequence[Paused]:
+    async def paused_rooms(self) -> Sequence[RoomPause]:
         return await self._read(rooms.paused)
 
     async def link_channel(self, link: RoomLink) -> None:
@@ -416,13 +416,13 @@ class SqliteStore:
     async def people_named(self, name: str) -> Sequence[Person]:
         return self._look(people.people_named, name)
 
-    async def shown_name(self, room: RoomId, actor: ActorId) -> ShownName | None:
+    async def shown_name(self, room: RoomId, actor: ActorId) -> DisplayName | None:
         return self._look(people.shown_name, room, actor)
 
-    async def names_like(self, room: RoomId, name: str) -> Sequence[ShownName]:
+    async def names_like(self, room: RoomId, name: str) -> Sequence[DisplayName]:
         return self._look(people.names_like, room, name)
 
-    async def save_names(self, names: Sequence[ShownName]) -> None:
+    async def save_names(self, names: Sequence[DisplayName]) -> None:
         await self._write(people.save_names, names)
 
     async def accounts_of(self, actor: ActorId) -> Sequence[LinkedAccount]:
@@ -431,7 +431,7 @@ class SqliteStore:
     async def linked_accounts(self) -> Sequence[LinkedAccount]:
         return await self._read(people.linked_accounts)
 
-    async def link_people(self, first: ActorId, second: ActorId, how: HowLinked) -> PersonId:
+    async def link_people(self, first: ActorId, second: ActorId, how: LinkMethod) -> PersonId:
         return await self._write(people.link_people, first, second, how, self._clock.time())
 
     async def unlink_person(self, actor: ActorId) -> bool:
@@ -486,7 +486,7 @@ class SqliteStore:
 
     # --- reactions and pins -------------------------------------------------------------------
 
-    async def reactions(self, message: MessageId) -> Sequence[Reacted]:
+    async def reactions(self, message: MessageId) -> Sequence[CurrentReaction]:
         return self._look(of_reactions.reactions, message)
 
     async def pinned_by(self, message: MessageId) -> ActorId | None:
@@ -515,7 +515,7 @@ class SqliteStore:
 
     async def search(
         self, rooms: Sequence[UUID], words: Sequence[str], *, limit: int, most: int, viewer: ActorId
-    ) -> Search:
+    ) -> SearchResult:
         return await self._read(reading.search, rooms, words, limit, most, viewer)
 
     async def put_token(self, token: ApiToken) -> None:
@@ -586,13 +586,13 @@ class SqliteStore:
     async def called_by_others(self, room: RoomId, since: float) -> int:
         return self._look(of_agents.called_by_others, room, since)
 
-    async def spend(self, quotas: Collection[str], spent: Spent) -> None:
+    async def spend(self, quotas: Collection[str], spent: Spending) -> None:
         await self._write(of_agents.spend, quotas, spent)
 
-    async def spent(self, quota: str, since: float) -> Sequence[Spent]:
+    async def spent(self, quota: str, since: float) -> Sequence[Spending]:
         return self._look(of_agents.spent, quota, since)
 
-    async def spending(self, since: float) -> Sequence[tuple[str, Spent]]:
+    async def spending(self, since: float) -> Sequence[tuple[str, Spending]]:
         return await self._read(of_agents.spending, since)
 
     async def forget_spending(self, quota: str) -> None:
@@ -644,10 +644,10 @@ class SqliteStore:
 
     # --- feedback -----------------------------------------------------------------------------
 
-    async def undelivered_feedback(self) -> Sequence[GivenFeedback]:
+    async def undelivered_feedback(self) -> Sequence[MessageRating]:
         return self._look(feedback.undelivered)
 
-    async def set_feedback_delivered(self, entry: GivenFeedback) -> None:
+    async def set_feedback_delivered(self, entry: MessageRating) -> None:
         await self._write(feedback.set_delivered, entry)
 
     # --- secrets ------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 
 from bridge.model.outbox_records import LaneStatus
-from bridge.model.store_status import MOST_COUNTED, StorePulse, StoreStatus
+from bridge.model.store_status import MAX_COUNTED, StorePulse, StoreStatus
 from bridge.store.bodies import OPERATIONS
 from bridge.store.queries import read_queries
 
@@ -32,9 +32,9 @@ def read_pulse(db: sqlite3.Connection) -> StorePulse:
     return StorePulse(
         messages=_count(db, "messages"),
         outbox={
-            "open": db.execute(SQL["some_open"], (MOST_COUNTED,)).fetchone()[0],
-            "dead": db.execute(SQL["some_lost"], ("dead", MOST_COUNTED)).fetchone()[0],
-            "unproved": db.execute(SQL["some_lost"], ("unproved", MOST_COUNTED)).fetchone()[0],
+            "open": db.execute(SQL["some_open"], (MAX_COUNTED,)).fetchone()[0],
+            "dead": db.execute(SQL["some_lost"], ("dead", MAX_COUNTED)).fetchone()[0],
+            "unproved": db.execute(SQL["some_lost"], ("unproved", MAX_COUNTED)).fetchone()[0],
         },
     )
 

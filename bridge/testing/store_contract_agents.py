@@ -17,7 +17,7 @@ from bridge.model.turn_records import (
     NewTurn,
     Pairing,
     PairingCode,
-    Spent,
+    Spending,
 )
 from bridge.ports.store.whole import Store
 from bridge.testing.clock import ManualClock
@@ -72,9 +72,9 @@ class AgentsContract:
 
     async def test_what_was_spent_is_summed_up(self, store: Store, clock: ManualClock) -> None:
         now = clock.time()
-        await store.spend(["room:lobby", "agent:x"], Spent(now, messages=1))
-        await store.spend(["room:lobby"], Spent(now, tokens=70, micros=5))
-        await store.spend(["room:lobby"], Spent(now + BUCKET, messages=1))
+        await store.spend(["room:lobby", "agent:x"], Spending(now, messages=1))
+        await store.spend(["room:lobby"], Spending(now, tokens=70, micros=5))
+        await store.spend(["room:lobby"], Spending(now + BUCKET, messages=1))
 
         sums = await store.spent("room:lobby", now)
         assert [(total.messages, total.tokens, total.micros) for total in sums] == [

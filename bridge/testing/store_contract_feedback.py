@@ -8,7 +8,7 @@ from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.model import ActorId, actor_id_of
 from bridge.model.admission import Admission
 from bridge.model.archive_records import NewMessage
-from bridge.model.turn_records import GivenFeedback
+from bridge.model.turn_records import MessageRating
 from bridge.ports.store.whole import Store
 from bridge.testing.clock import START
 from bridge.testing.store_contract import HOME, ROOM, admit, new_message
@@ -19,7 +19,7 @@ _ANN, _BOB = actor_id_of("tin", "W1", "U1"), actor_id_of("tin", "W1", "U2")
 def _admission(
     new: NewMessage, time: float, sense: str = "good", actor: ActorId = _ANN
 ) -> Admission:
-    feedback = GivenFeedback(new.id, actor, "good", "", START + time, HOME, ROOM, tells="bot")
+    feedback = MessageRating(new.id, actor, "good", "", START + time, HOME, ROOM, tells="bot")
     if sense == "bad":
         feedback = replace(feedback, sense="bad", comment="too long")
     return Admission("feedback", feedback=(feedback,))

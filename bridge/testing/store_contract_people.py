@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bridge.model import Person, RoomId, actor_id_of
-from bridge.model.people_records import CODE_TRIES, CODE_WINDOW, ShownName
+from bridge.model.people_records import CODE_TRIES, CODE_WINDOW, DisplayName
 from bridge.ports.store.whole import Store
 from bridge.testing.clock import ManualClock
 
@@ -105,10 +105,10 @@ class PeopleContract:
         assert await store.use_link_code("digest", _WIRE) == "linked"
 
     async def test_names_that_look_alike_are_found(self, store: Store) -> None:
-        ann = ShownName(_LOBBY, _TIN, "Ann", "Ann (Tin)")
-        fake = ShownName(_LOBBY, _WIRE, "\u0410nn", "\u0410nn (Wire)")  # a Cyrillic A
-        bob = ShownName(_LOBBY, _GLASS, "Bob", "Bob")
-        elsewhere = ShownName(RoomId("attic"), _GLASS, "Ann", "Ann")
+        ann = DisplayName(_LOBBY, _TIN, "Ann", "Ann (Tin)")
+        fake = DisplayName(_LOBBY, _WIRE, "\u0410nn", "\u0410nn (Wire)")  # a Cyrillic A
+        bob = DisplayName(_LOBBY, _GLASS, "Bob", "Bob")
+        elsewhere = DisplayName(RoomId("attic"), _GLASS, "Ann", "Ann")
 
         await store.save_names([ann, fake, bob, elsewhere])
 
@@ -120,17 +120,17 @@ class PeopleContract:
     async def test_a_name_that_is_saved_again_takes_the_place_of_the_old(
         self, store: Store
     ) -> None:
-        await store.save_names([ShownName(_LOBBY, _TIN, "Ann", "Ann")])
-        await store.save_names([ShownName(_LOBBY, _TIN, "Anna", "Anna")])
+        await store.save_names([DisplayName(_LOBBY, _TIN, "Ann", "Ann")])
+        await store.save_names([DisplayName(_LOBBY, _TIN, "Anna", "Anna")])
 
         assert await store.names_like(_LOBBY, "Ann") == []
-        assert await store.shown_name(_LOBBY, _TIN) == ShownName(_LOBBY, _TIN, "Anna", "Anna")
+        assert await store.shown_name(_LOBBY, _TIN) == DisplayName(_LOBBY, _TIN, "Anna", "Anna")
 
     async def test_linking_has_names_decided_anew(self, store: Store) -> None:
         await store.save_names([
-            ShownName(_LOBBY, _TIN, "Ann", "Ann (Tin)"),
-            ShownName(_LOBBY, _WIRE, "Ann", "Ann (Wire)"),
-            ShownName(_LOBBY, _GLASS, "Ann", "Ann (Glass)"),
+            DisplayName(_LOBBY, _TIN, "Ann", "Ann (Tin)"),
+            DisplayName(_LOBBY, _WIRE, "Ann", "Ann (Wire)"),
+            DisplayName(_LOBBY, _GLASS, "Ann", "Ann (Glass)"),
         ])  # fmt: skip
 
         await store.link_people(_TIN, _WIRE, "code")

@@ -24,7 +24,7 @@ from bridge.model import (
 from bridge.model.admission import Admission
 from bridge.model.archive_records import ExpectedPin, NewMessage
 from bridge.model.outbox_records import Settlement
-from bridge.model.reaction_records import PinChange, Reacted, ReactionChange
+from bridge.model.reaction_records import CurrentReaction, PinChange, ReactionChange
 from bridge.ports.store.whole import Store
 from bridge.testing.clock import START
 from bridge.testing.store_contract import (
@@ -122,7 +122,7 @@ class ReactionsContract:
 
         assert await waiting_marks(store) == ["-👍 away 5"]
         assert await stored_reactions(store, new) == [("👍", (BOB,))]
-        assert await store.reactions(new.id) == [Reacted("👍", BOB, AWAY, "x0", START + 3)]
+        assert await store.reactions(new.id) == [CurrentReaction("👍", BOB, AWAY, "x0", START + 3)]
 
     async def test_what_is_not_later_changes_nothing(self, store: Store) -> None:
         new = await standing(store)

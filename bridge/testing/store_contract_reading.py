@@ -11,7 +11,7 @@ from bridge.errors import StoreError
 from bridge.model import ActorId, Person, Place
 from bridge.model.admission import Admission
 from bridge.model.api_records import ApiToken
-from bridge.model.archive_records import Change, NewMessage, Past, Position, View
+from bridge.model.archive_records import Change, HistoryPiece, NewMessage, Position, View
 from bridge.model.reaction_records import ReactionChange
 from bridge.ports.store.whole import Store
 from bridge.testing.clock import START
@@ -90,12 +90,14 @@ class ReadingContract:
         older = await store.past(LOBBY, rows=2, before=newest.first)
         oldest = await store.past(LOBBY, rows=2, before=older.first)
 
-        assert newest == Past((words("m5", "words of m5"), words("m4", "words of m4")), 4, 2)
-        assert older == Past((words("m2", "now"),), 2, 2)
-        assert oldest == Past((words("m1", "words of m1"),), None, 1)
+        assert newest == HistoryPiece(
+            (words("m5", "words of m5"), words("m4", "words of m4")), 4, 2
+        )
+        assert older == HistoryPiece((words("m2", "now"),), 2, 2)
+        assert oldest == HistoryPiece((words("m1", "words of m1"),), None, 1)
         assert await store.number_of(LOBBY, new_message("m4").id) == 4
         assert await store.number_of(LOBBY, new_message("m9").id) is None
-        assert await store.past(UUID(int=77), rows=2) == Past((), None, 0)
+        assert await store.past(UUID(int=77), rows=2) == HistoryPiece((), None, 0)
 
     async def test_the_past_is_what_is_in_the_view(self, store: Store) -> None:
         await _say(store, "m1", "m2")
@@ -104,7 +106,9 @@ class ReadingContract:
 
         past = await store.past(LOBBY, rows=10, view=View(channel=HOME))
 
-        assert past == Past((words("m2", "words of m2"), words("m1", "words of m1")), None, 4)
+        assert past == HistoryPiece(
+            (words("m2", "words of m2"), words("m1", "words of m1")), None, 4
+        )
 
     async def test_it_is_known_whether_what_somebody_knew_still_stands(self, store: Store) -> None:
         await _say(store, "m1", "m2")

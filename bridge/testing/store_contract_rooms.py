@@ -25,9 +25,9 @@ from bridge.model import (
     split_key,
 )
 from bridge.model.admission import Admission
-from bridge.model.archive_records import Gone, NewMessage, Timeline, View
+from bridge.model.archive_records import DeletedCopy, NewMessage, Timeline, View
 from bridge.model.outbox_records import Settlement
-from bridge.model.room_records import Ban, Paused, RoomForm, RoomLink, RoomStanding
+from bridge.model.room_records import Ban, RoomForm, RoomLink, RoomPause, RoomStanding
 from bridge.ports.store.whole import Store
 from bridge.testing.clock import ManualClock
 from bridge.uacs import Actor, Message, TextPart, to_timestamp
@@ -90,13 +90,13 @@ class RoomsContract:
         assert await store.bans() == [everywhere, here]
 
     async def test_a_room_is_paused_until_it_is_resumed(self, store: Store) -> None:
-        await store.pause_room(Paused(_LOBBY, "a flood", "bridge", 5.0, 65.0))
-        await store.pause_room(Paused(_ATTIC, "cleaning", "cli", 6.0))
-        await store.pause_room(Paused(_LOBBY, "still", "cli", 7.0))
+        await store.pause_room(RoomPause(_LOBBY, "a flood", "bridge", 5.0, 65.0))
+        await store.pause_room(RoomPause(_ATTIC, "cleaning", "cli", 6.0))
+        await store.pause_room(RoomPause(_LOBBY, "still", "cli", 7.0))
 
         assert await store.paused_rooms() == [
-            Paused(_ATTIC, "cleaning", "cli", 6.0),
-            Paused(_LOBBY, "still", "cli", 7.0),
+            RoomPause(_ATTIC, "cleaning", "cli", 6.0),
+            RoomPause(_LOBBY, "still", "cli", 7.0),
         ]
         assert await store.resume_room(_ATTIC)
         assert not await store.resume_room(_ATTIC)
@@ -193,7 +193,7 @@ class RoomsContract:
         await _carried(store, new, "c1", "c2")
 
         assert not await store.removed_by_us(new.id, _AWAY, "c1")
-        await store.admit(Admission("moderated", gone=(Gone(_AWAY, "c1"),)))
+        await store.admit(Admission("moderated", gone=(DeletedCopy(_AWAY, "c1"),)))
 
         assert [copy.native_id for copy in await store.copies(new.id, _AWAY)] == ["c2"]
         assert await store.removed_by_us(new.id, _AWAY, "c1")
@@ -204,7 +204,9 @@ class RoomsContract:
         new = _new_message("1")
         await _carried(store, new, "c1")
 
-        await store.admit(Admission("moderated", gone=(Gone(_HOME, "1"), Gone(_AWAY, "unknown"))))
+        await store.admit(
+            Admission("moderated", gone=(DeletedCopy(_HOME, "1"), DeletedCopy(_AWAY, "unknown")))
+        )
 
         assert [copy.native_id for copy in await store.copies(new.id, _HOME)] == ["1"]
 

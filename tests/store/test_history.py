@@ -13,9 +13,9 @@ from uuid import UUID
 import pytest
 
 from bridge.model import AccountId, ActorId, MessageId, RoomId
-from bridge.model.people_records import ShownName
+from bridge.model.people_records import DisplayName
 from bridge.model.refs import channel_of_key
-from bridge.model.room_records import Ban, Paused
+from bridge.model.room_records import Ban, RoomPause
 from bridge.model.turn_records import HandOver
 from bridge.store import SqliteStore, links, open_sqlite
 from bridge.store.schema import migrate, migrations
@@ -73,7 +73,7 @@ async def test_everything_under_old_names_is_found_after_the_migration(
     assert await store.bans() == [
         Ban(ann, "banned", "cli", 1.0, lobby), Ban(bob, "opted_out", bob, 2.0, None),
     ]  # fmt: skip
-    assert await store.paused_rooms() == [Paused(lobby, "a loop", "bridge", 3.0, 99.0)]
+    assert await store.paused_rooms() == [RoomPause(lobby, "a loop", "bridge", 3.0, 99.0)]
     assert await store.holdings() == [HandOver(lobby, "room", None, bob, 2.0)]
     usage = {quota: (used.messages, used.tokens, used.micros) for quota, used in
              await store.spending(0)}  # fmt: skip
@@ -81,7 +81,7 @@ async def test_everything_under_old_names_is_found_after_the_migration(
     (consent,) = await store.direct_ends()
     assert (consent.actor, consent.account, consent.room, consent.at) == (ann, acme, lobby, 5.0)
     assert await store.direct_pairs() == [(ann, bob)]
-    assert await store.shown_name(lobby, ann) == ShownName(lobby, ann, "Ann", "Ann (Tin)")
+    assert await store.shown_name(lobby, ann) == DisplayName(lobby, ann, "Ann", "Ann (Tin)")
     metadata = (await store.conversation(UUID(int=9))).metadata or {}
     assert metadata["tools"] == [{"name": "add", "parameters": {"type": "object"}, "agents": ["x"]}]
     (feedback,) = await store.undelivered_feedback()

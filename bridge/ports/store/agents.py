@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import JsonValue
 
 from bridge.model import ActorId, RoomId
-from bridge.model.turn_records import HandOver, Pairing, PairingCode, PairingUse, Spent
+from bridge.model.turn_records import HandOver, Pairing, PairingCode, PairingUse, Spending
 
 
 class AgentStore(Protocol):
@@ -36,7 +36,7 @@ class AgentStore(Protocol):
         """
         ...
 
-    async def spend(self, quotas: Collection[str], spent: Spent) -> None:
+    async def spend(self, quotas: Collection[str], spent: Spending) -> None:
         """Add an expense to each of these quotas.
 
         Args:
@@ -45,11 +45,11 @@ class AgentStore(Protocol):
         """
         ...
 
-    async def spent(self, quota: str, since: float) -> Sequence[Spent]:
+    async def spent(self, quota: str, since: float) -> Sequence[Spending]:
         """Return what a quota has spent since a time: one sum per BUCKET seconds, oldest first."""
         ...
 
-    async def spending(self, since: float) -> Sequence[tuple[str, Spent]]:
+    async def spending(self, since: float) -> Sequence[tuple[str, Spending]]:
         """Return each quota with spending since a time, and the sum of that spending."""
         ...
 

@@ -7,7 +7,7 @@ from typing import Protocol
 from uuid import UUID
 
 from bridge.model import ChannelRef, MessageId, RoomId
-from bridge.model.archive_records import Past, Position, Timeline, View
+from bridge.model.archive_records import HistoryPiece, Position, Timeline, View
 from bridge.uacs import Conversation
 
 
@@ -38,7 +38,7 @@ class ConversationStore(Protocol):
 
     async def past(
         self, conversation: UUID, *, rows: int, before: int | None = None, view: View | None = None
-    ) -> Past:
+    ) -> HistoryPiece:
         """Return a piece of a timeline; its cost does not depend on the timeline's length.
 
         Args:

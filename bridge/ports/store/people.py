@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from bridge.model import ActorId, Person, PersonId, RoomId
-from bridge.model.people_records import CodeUse, HowLinked, LinkedAccount, ShownName
+from bridge.model.people_records import CodeUse, DisplayName, LinkedAccount, LinkMethod
 
 
 class PeopleStore(Protocol):
@@ -16,15 +16,15 @@ class PeopleStore(Protocol):
         """Return at most 50 known people whose name looks like this one."""
         ...
 
-    async def shown_name(self, room: RoomId, actor: ActorId) -> ShownName | None:
+    async def shown_name(self, room: RoomId, actor: ActorId) -> DisplayName | None:
         """Return the name under which a room shows an actor; None before the first decision."""
         ...
 
-    async def names_like(self, room: RoomId, name: str) -> Sequence[ShownName]:
+    async def names_like(self, room: RoomId, name: str) -> Sequence[DisplayName]:
         """Return the room's actors whose own or shown name looks like this one."""
         ...
 
-    async def save_names(self, names: Sequence[ShownName]) -> None:
+    async def save_names(self, names: Sequence[DisplayName]) -> None:
         """Save the names under which rooms show actors."""
         ...
 
@@ -37,7 +37,7 @@ class PeopleStore(Protocol):
         """Return all linked accounts, grouped by person."""
         ...
 
-    async def link_people(self, first: ActorId, second: ActorId, how: HowLinked) -> PersonId:
+    async def link_people(self, first: ActorId, second: ActorId, how: LinkMethod) -> PersonId:
         """Join two actors, and all actors linked to either, into one person.
 
         Their shown names are deleted, so that rooms decide them anew.

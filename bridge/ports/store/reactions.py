@@ -6,13 +6,13 @@ from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from bridge.model import ActorId, ChannelRef, MessageId
-from bridge.model.reaction_records import Reacted
+from bridge.model.reaction_records import CurrentReaction
 
 
 class ReactionStore(Protocol):
     """Reactions and pins of archived messages."""
 
-    async def reactions(self, message: MessageId) -> Sequence[Reacted]:
+    async def reactions(self, message: MessageId) -> Sequence[CurrentReaction]:
         """Return the current reactions to a message, in the order in which people added them."""
         ...
 

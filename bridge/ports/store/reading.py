@@ -8,7 +8,7 @@ from uuid import UUID
 
 from bridge.model import ActorId, MessageId
 from bridge.model.api_records import ApiToken
-from bridge.model.archive_records import Page, Position, RoomEvent, Search
+from bridge.model.archive_records import Page, Position, RoomEvent, SearchResult
 
 
 class ReadingStore(Protocol):
@@ -61,7 +61,7 @@ class ReadingStore(Protocol):
 
     async def search(
         self, rooms: Sequence[UUID], words: Sequence[str], *, limit: int, most: int, viewer: ActorId
-    ) -> Search:
+    ) -> SearchResult:
         """Find messages whose text contains all words, ignoring case.
 
         Args:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from bridge.model import ActorId, RoomId
-from bridge.model.room_records import Ban, BanReason, Paused, RoomForm, RoomLink, RoomStanding
+from bridge.model.room_records import Ban, BanReason, RoomForm, RoomLink, RoomPause, RoomStanding
 
 
 class RoomStore(Protocol):
@@ -33,7 +33,7 @@ class RoomStore(Protocol):
         """Return all bans."""
         ...
 
-    async def pause_room(self, paused: Paused) -> None:
+    async def pause_room(self, paused: RoomPause) -> None:
         """Save a pause; replaces the room's former one."""
         ...
 
@@ -41,7 +41,7 @@ class RoomStore(Protocol):
         """End a pause. Returns False when the room was not paused."""
         ...
 
-    async def paused_rooms(self) -> Sequence[Paused]:
+    async def paused_rooms(self) -> Sequence[RoomPause]:
         """Return all pauses."""
         ...
 

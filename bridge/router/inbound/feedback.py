@@ -14,7 +14,7 @@ from bridge.errors import BridgeError, Refused
 from bridge.model import FeedbackGiven, MessageId
 from bridge.model.admission import Admission
 from bridge.model.times import datetime_of
-from bridge.model.turn_records import GivenFeedback
+from bridge.model.turn_records import MessageRating
 from bridge.model.turns import Feedback
 from bridge.ports.agent import Agent, TakesFeedback
 from bridge.ports.clock import Clock
@@ -62,7 +62,7 @@ class TakeFeedback:
         person, is_new = await self.people.complete(event.account, nameless(event.actor))
         if person.bot:
             return ended("feedback: only that of people counts")
-        feedback = GivenFeedback(
+        feedback = MessageRating(
             MessageId(stored.message.message_id), event.actor, event.sense,
             event.comment[:_LONGEST_COMMENT], event.time.timestamp(), event.place.channel, room.id,
             tells=agent if self.agents.is_wanted_by(agent) else None,
@@ -82,7 +82,7 @@ class FeedbackDelivery:
         self._agents = agents
         self._clock = clock
         self._timeouts = timeouts
-        self._queues: dict[str, asyncio.Queue[GivenFeedback]] = {}
+        self._queues: dict[str, asyncio.Queue[MessageRating]] = {}
         self._tasks: list[asyncio.Task[None]] = []
 
     def is_wanted_by(self, agent: str) -> bool:
@@ -94,7 +94,7 @@ class FeedbackDelivery:
         for feedback in await self._store.undelivered_feedback():
             self.tell(feedback)
 
-    def tell(self, feedback: GivenFeedback) -> None:
+    def tell(self, feedback: MessageRating) -> None:
         """Queue feedback that is in the store for its agent."""
         agent = feedback.tells
         if agent is None or self._listener(agent) is None:
@@ -122,7 +122,7 @@ class FeedbackDelivery:
                 attempts += 1
                 await self._clock.sleep(self._timeouts.backoff(attempts))
 
-    async def _is_over(self, agent: str, feedback: GivenFeedback) -> bool:
+    async def _is_over(self, agent: str, feedback: MessageRating) -> bool:
         """Hand the feedback over; False if it must be tried again."""
         listener = self._listener(agent)
         try:
@@ -138,7 +138,7 @@ class FeedbackDelivery:
         return True
 
 
-def _feedback_for(agent: str, feedback: GivenFeedback) -> Feedback:
+def _feedback_for(agent: str, feedback: MessageRating) -> Feedback:
     return Feedback(
         agent=agent, room=feedback.room, message=feedback.message, actor=feedback.actor,
         sense=feedback.sense, comment=feedback.comment, given_at=datetime_of(feedback.time),

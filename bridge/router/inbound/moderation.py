@@ -22,7 +22,7 @@ from bridge.model import (
     PostMessage,
     deletion_of,
 )
-from bridge.model.archive_records import Change, Gone, StoredMessage
+from bridge.model.archive_records import Change, DeletedCopy, StoredMessage
 from bridge.ports.connector import Connector
 from bridge.ports.store.messages import MessageStore
 from bridge.router.outbound.notices import Notices, notice_id
@@ -60,7 +60,7 @@ class CopyDeletion:
     """The outcome of the deletion of one copy, and what follows it."""
 
     outcome: str
-    gone: tuple[Gone, ...] = ()
+    gone: tuple[DeletedCopy, ...] = ()
     removals: tuple[DeleteMessage, ...] = ()
     changes: tuple[Change, ...] = ()
 
@@ -81,7 +81,7 @@ class CopyDeletions:
         message, channel = MessageId(stored.message.message_id), event.place.channel
         if await self.store.removed_by_us(message, channel, target):
             return CopyDeletion(_OWN)
-        gone = (Gone(channel, target),)
+        gone = (DeletedCopy(channel, target),)
         posts = await self.store.posts_of(message)
         room = _room_of(posts, event.place, self.rooms)
         if room is None or room.options.moderation == "off" or stored.state == "deleted":

@@ -16,7 +16,7 @@ from bridge.model import (
     UnpinMessage,
 )
 from bridge.model.archive_records import StoredMessage
-from bridge.model.reaction_records import Reacted
+from bridge.model.reaction_records import CurrentReaction
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.reactions import ReactionStore
 from bridge.router.outbound.notices import Notices, notice_id
@@ -133,7 +133,7 @@ class ReactionNotes:
         return f"{emoji} {', '.join(names)}" + (f" +{more}" if more else "")
 
 
-def _by_emoji(reactions: Iterable[Reacted]) -> Iterable[tuple[str, list[ActorId]]]:
+def _by_emoji(reactions: Iterable[CurrentReaction]) -> Iterable[tuple[str, list[ActorId]]]:
     actors: dict[str, dict[ActorId, None]] = {}
     for reaction in reactions:
         actors.setdefault(reaction.emoji, {})[reaction.actor] = None

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from bridge.model import ActorId, Deletion, Event, MessagePosted, RoomId
-from bridge.model.room_records import Ban, BanReason, Paused
+from bridge.model.room_records import Ban, BanReason, RoomPause
 from bridge.ports.clock import Clock
 from bridge.ports.store.people import PeopleStore
 from bridge.ports.store.rooms import RoomStore
@@ -34,7 +34,7 @@ class BansAndPauses:
         self._clock = clock
         self._all_bans: list[Ban] = []
         self._bans: Mapping[ActorId, list[Ban]] = {}
-        self._paused: dict[RoomId, Paused] = {}
+        self._paused: dict[RoomId, RoomPause] = {}
         people_linked.subscribe(self._linked)
 
     async def _linked(self, _actors: tuple[ActorId, ...]) -> None:
@@ -78,7 +78,7 @@ class BansAndPauses:
         """Whether the account is banned in the room."""
         return any(ban.room in (None, room) for ban in self._bans.get(actor, ()))
 
-    def paused(self, room: RoomId) -> Paused | None:
+    def paused(self, room: RoomId) -> RoomPause | None:
         """Return the pause of the room; None where it is not paused any more."""
         pause = self._paused.get(room)
         if pause is not None and pause.until is not None and pause.until <= self._clock.time():
@@ -117,7 +117,7 @@ class BansAndPauses:
         """Pause the room for some seconds, or (None) until it is resumed. Raises StoreError."""
         now = self._clock.time()
         until = None if seconds is None else now + seconds
-        await self._store.pause_room(Paused(room, why, by, now, until))
+        await self._store.pause_room(RoomPause(room, why, by, now, until))
         await self.load()
 
     async def resume(self, room: RoomId) -> bool:

@@ -18,7 +18,7 @@ from bridge.content.text.globs import matches
 from bridge.content.text.look_alikes import skeleton
 from bridge.content.text.names import name_with_mark
 from bridge.model import AccountId, ActorId, Person, RoomId, split_key
-from bridge.model.people_records import ShownName
+from bridge.model.people_records import DisplayName
 from bridge.model.refs import BRIDGE_NAME
 from bridge.ports.connector import Connector
 from bridge.ports.store.people import PeopleStore
@@ -74,7 +74,7 @@ class DisplayNames:
             return stored.shown
         own = await self._own_accounts(author.id)
         rivals = await self._rivals(room, author.name, own)
-        mine = ShownName(room.id, author.id, author.name, author.name)
+        mine = DisplayName(room.id, author.id, author.name, author.name)
         names = [mine]
         if rivals or await self._is_taken(room, author, own):
             names = [await self._told_apart(room, mine, rivals)]
@@ -87,7 +87,7 @@ class DisplayNames:
     async def _own_accounts(self, actor: ActorId) -> set[ActorId]:
         return {actor, *(account.actor for account in await self._store.accounts_of(actor))}
 
-    async def _rivals(self, room: Room, name: str, own: set[ActorId]) -> list[ShownName]:
+    async def _rivals(self, room: Room, name: str, own: set[ActorId]) -> list[DisplayName]:
         alike = await self._store.names_like(room.id, name)
         return [name for name in alike if name.actor not in own]
 
@@ -124,27 +124,27 @@ class DisplayNames:
         return any(matches(glob, actor) for glob in self._admins)
 
     async def _retold(
-        self, room: Room, rivals: Sequence[ShownName], author: Person
-    ) -> list[ShownName]:
+        self, room: Room, rivals: Sequence[DisplayName], author: Person
+    ) -> list[DisplayName]:
         """New names of those who had the bare name, and whose copies now stand beside the author's
         own posts."""
-        renamed: list[ShownName] = []
+        renamed: list[DisplayName] = []
         for rival in rivals:
             if rival.shown == rival.name and _home_of(rival.actor) != _home_of(author.id):
                 others = [other for other in rivals if other.actor != rival.actor]
-                mine = ShownName(room.id, author.id, author.name, author.name)
+                mine = DisplayName(room.id, author.id, author.name, author.name)
                 renamed.append(await self._told_apart(room, rival, [mine, *others]))
         return renamed
 
     async def _told_apart(
-        self, room: Room, shown_name: ShownName, rivals: Sequence[ShownName]
-    ) -> ShownName:
+        self, room: Room, shown_name: DisplayName, rivals: Sequence[DisplayName]
+    ) -> DisplayName:
         own = await self._own_accounts(shown_name.actor)
         called = self.platform_name(_home_of(shown_name.actor)[0])
         for mark in _marks(room, shown_name.actor, [rival.actor for rival in rivals], called):
             name_in = name_with_mark(shown_name.name, mark)
             if not await self._rivals(room, name_in, own):
-                return ShownName(shown_name.room, shown_name.actor, shown_name.name, name_in)
+                return DisplayName(shown_name.room, shown_name.actor, shown_name.name, name_in)
         raise AssertionError("marks never end")
 
 

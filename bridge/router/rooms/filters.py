@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bridge.model import Event, Person, PostMessage, Said
+from bridge.model import ContentEvent, Event, Person, PostMessage
 from bridge.model.archive_records import NewMessage, StoredMessage
 from bridge.router.rooms.options import (
     OPEN,
@@ -50,7 +50,7 @@ def is_private(event: Event, room: Room) -> bool:
     """Whether the text begins with a word that keeps it to its channel, in whatever type that word
     is set."""
     beginnings = room.options.private
-    if not beginnings or not isinstance(event, Said):
+    if not beginnings or not isinstance(event, ContentEvent):
         return False
     first = next((part for part in event.message.content if isinstance(part, TextPart)), None)
     if first is None:

@@ -18,6 +18,7 @@ from bridge.content.text.patterns import Pattern, Replacement
 from bridge.model import (
     ActionPressed,
     AnswerStopped,
+    ContentEvent,
     Event,
     FeedbackGiven,
     FilesAwaited,
@@ -32,7 +33,6 @@ from bridge.model import (
     ReactionAdded,
     ReactionRemoved,
     ReactionsCleared,
-    Said,
     ThreadDeleted,
     TypingStarted,
 )
@@ -215,7 +215,7 @@ def filtered_event(event: Event, author: Person | None) -> FilteredMessage:
     """Return what a filter looks at of an event; `author` is who did it, as far as that is
     known."""
     kinds: set[Kind] = {_KINDS.get(type(event), "system")}
-    message = event.message if isinstance(event, Said) else None
+    message = event.message if isinstance(event, ContentEvent) else None
     kinds |= kinds_of(message, author, threaded=event.place.thread is not None)
     return FilteredMessage(frozenset(kinds), author, message)
 

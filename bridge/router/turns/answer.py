@@ -26,7 +26,7 @@ from bridge.content.text.tree import Text
 from bridge.errors import AgentError
 from bridge.model import MessageId
 from bridge.model.turns import (
-    MOST_STATE,
+    MAX_STATE,
     AgentEvent,
     AnswerRecorded,
     ModerationReported,
@@ -134,8 +134,8 @@ class Answer:
         new_state: dict[str, JsonValue] = {
             key: value for key, value in merged.items() if value is not None and key != KEY
         }
-        if len(to_json(new_state)) > MOST_STATE:
-            raise AgentError(f"it wanted to keep more than {MOST_STATE} bytes for itself")
+        if len(to_json(new_state)) > MAX_STATE:
+            raise AgentError(f"it wanted to keep more than {MAX_STATE} bytes for itself")
         self._state = new_state
 
     def time(self, first: float | None, total: float) -> None:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from bridge.model import ActorId, RoomId
 from bridge.model.refs import join_key
-from bridge.model.turn_records import BUCKET, Spent
+from bridge.model.turn_records import BUCKET, Spending
 from bridge.ports.clock import Clock
 from bridge.ports.store.agents import AgentStore
 from bridge.router.runtime import metrics
@@ -90,7 +90,7 @@ class Quotas:
 
     async def count_turn(self, room: RoomId, agent: str, person: str) -> None:
         """Count one turn that has begun. Raises StoreError."""
-        await self._spend(room, agent, person, Spent(self._clock.time(), messages=1))
+        await self._spend(room, agent, person, Spending(self._clock.time(), messages=1))
 
     async def count_usage(
         self, room: RoomId, agent: str, person: str, usage: Mapping[str, object]
@@ -106,14 +106,14 @@ class Quotas:
         metrics.AGENT_TOKENS.labels(agent, "input").inc(input_tokens)
         metrics.AGENT_TOKENS.labels(agent, "output").inc(output)
         metrics.AGENT_MONEY.labels(agent).inc(micros / _MICROS)
-        spending = Spent(self._clock.time(), tokens=tokens, micros=micros)
+        spending = Spending(self._clock.time(), tokens=tokens, micros=micros)
         await self._spend(room, agent, person, spending)
 
     async def forget(self, account_key: str) -> None:
         """Forget what was spent under this key. Raises StoreError."""
         await self._store.forget_spending(account_key)
 
-    async def _spend(self, room: RoomId, agent: str, person: str, spending: Spent) -> None:
+    async def _spend(self, room: RoomId, agent: str, person: str, spending: Spending) -> None:
         names = [room_quota_key(room), agent_quota_key(agent), person_quota_key(person)]
         await self._store.spend(names, spending)
 
@@ -150,7 +150,7 @@ def cost_of(prices: Prices, input_tokens: int, output_tokens: int, cached_tokens
 
 
 def _exceeded(
-    buckets: Sequence[Spent], limit: Limit, now: float, window: float
+    buckets: Sequence[Spending], limit: Limit, now: float, window: float
 ) -> tuple[str, float] | None:
     """The unit that is used up, and when enough of it has left the window."""
     money = None if limit.money is None else round(limit.money * _MICROS)
@@ -169,7 +169,7 @@ def _exceeded(
 
 
 def _opens(
-    buckets: Sequence[Spent], sums: Sequence[int], most: int, now: float, window: float
+    buckets: Sequence[Spending], sums: Sequence[int], most: int, now: float, window: float
 ) -> float:
     left = sum(sums)
     for bucket, amount in zip(buckets, sums, strict=True):

@@ -21,7 +21,7 @@ from bridge.app.watch import store as store_watch
 from bridge.app.watch.store import EVERY, PATIENCE, SAY_AGAIN, StoreWatch
 from bridge.app.web.server import web_app
 from bridge.errors import StoreError, StoreFull
-from bridge.model.store_status import MOST_COUNTED
+from bridge.model.store_status import MAX_COUNTED
 from bridge.ports.store.whole import Store
 from bridge.store import SqliteStore
 from bridge.store.status import read_pulse
@@ -280,7 +280,7 @@ async def test_a_health_check_takes_no_longer_in_a_large_store(bridge: Bridge) -
         steps.append(await store.writer.run(_steps))
 
     assert (await store.pulse()).messages == 10_000
-    assert (await store.pulse()).outbox == dict.fromkeys(("open", "dead", "unproved"), MOST_COUNTED)
+    assert (await store.pulse()).outbox == dict.fromkeys(("open", "dead", "unproved"), MAX_COUNTED)
     assert steps[2] <= steps[1] + 100
 
 

@@ -10,7 +10,7 @@ import pytest
 from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.errors import FormRefused, RateLimited, Refused, Unavailable, Unsettled
 from bridge.model import AddReaction, Call, MessageId, Rate, message_id_of
-from bridge.model.reaction_records import Reacted
+from bridge.model.reaction_records import CurrentReaction
 from bridge.router import RoomOptions
 from bridge.store import SqliteStore
 from tests.router.conftest import RouterRig
@@ -332,7 +332,7 @@ async def test_who_reacts_while_the_note_is_written_is_in_it(
     noting(rig, "b")
     read = rig.store.reactions
 
-    async def read_and_be_overtaken(message: MessageId) -> Sequence[Reacted]:
+    async def read_and_be_overtaken(message: MessageId) -> Sequence[CurrentReaction]:
         reactions = await read(message)
         if len(reactions) == 1 and only(sales, "s").emoji("bob") == set():
             await sales.react("s", only(sales, "s").id, "👍", author="bob")
