@@ -40,7 +40,7 @@ def message(
         return _batch(target, name, written, gaps, tags, batch)
     room = form.room(target) - len(name.encode()) - (ACTION_BYTES if is_action else 0)
     fitting = [piece.text for line in written for piece in split_line(line, max(room, 40))]
-    texts = [_action(name, one) if is_action else f"{name}{one}" for one in fitting]
+    texts = [_action(name, line) if is_action else f"{name}{line}" for line in fitting]
     lines = [
         formatted("PRIVMSG", target, text, tags=None if number else tags)
         for number, text in enumerate(texts)

@@ -144,7 +144,7 @@ class IrcConnector:
         fold, settings = self._session.support.fold, self._settings
         ours = [settings.nick, *other_nicks(settings.nick, settings.alternative_nicks)]
         return fold(nick) in {
-            fold(one) for one in (self._people.own_name, *ours)
+            fold(own) for own in (self._people.own_name, *ours)
         } or self._puppets.is_ours(nick)
 
     async def _bot_link(self) -> Link:
@@ -174,6 +174,6 @@ class IrcConnector:
         if ref is None:
             return ""
         secret = (await self._tools.tokens.secret(ref)).strip()
-        if any(one in secret for one in "\r\n\0"):
+        if any(character in secret for character in "\r\n\0"):
             raise ConfigError(f"{key} of IRC account {self.account!r} has a line break in it")
         return secret

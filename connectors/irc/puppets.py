@@ -154,9 +154,9 @@ class Puppets:
             if (sent := speaker.posts.echoed(line, label, fold)) is not None:
                 sent.settle(line.tags.get("msgid") or self._made_id(line.nick, line.last))
         elif line.command == "PONG":
-            speaker.posts.fenced(line.last, lambda one: self._made_id(state.nick, one.text))
+            speaker.posts.fenced(line.last, lambda post: self._made_id(state.nick, post.text))
         elif line.command == "ACK":
-            speaker.posts.acknowledged(label, lambda one: self._made_id(state.nick, one.text))
+            speaker.posts.acknowledged(label, lambda post: self._made_id(state.nick, post.text))
         elif line.command in JOIN_REFUSED and fold(line.param(1)) in puppet.joined:
             puppet.joined.pop(fold(line.param(1))).set_exception(
                 Refused(f"{state.nick} cannot join {line.param(1)}: {line.last}")

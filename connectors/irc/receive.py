@@ -390,8 +390,8 @@ class Receiver:
             if press is None or not cards:
                 return None
             answered = line.tags.get("+reply") or line.tags.get("+draft/reply")
-            named = [one for code, one in cards if press.code in ("", code)]
-            target = answered if answered in [one for _, one in cards] else named[-1]
+            named = [card for code, card in cards if press.code in ("", code)]
+            target = answered if answered in [card for _, card in cards] else named[-1]
             message = await inbox.shown(channel, str(target))
         except BridgeError as error:
             log.warning("press_unreadable", account=self._teller.account, error=str(error))

@@ -72,7 +72,7 @@ class Answer:
         return has_text or any(map(self._is_seen, self._parts))
 
     @property
-    def said(self) -> bool:
+    def has_content(self) -> bool:
         """Whether there is anything to keep."""
         return bool(self._parts) or self.visible
 

@@ -364,7 +364,7 @@ class TurnEnding:
             question = MessageId(context.origin.message.message_id) if failure.retry else None
             answer.fail(failure.reason, question)
         called: Sequence[NewTurn] = ()
-        if answer.said:
+        if answer.has_content:
             position = await self._store.position(context.room.conversation)
             answer.note(known_upto(position, running.turn.conversation))
             answer.time(running.first_shown, self._clock.monotonic() - running.began)
@@ -373,7 +373,7 @@ class TurnEnding:
         await self._store.set_turn(
             context.turn.id,
             "failed" if failure else "done",
-            answer=answer.id if answer.said else None,
+            answer=answer.id if answer.has_content else None,
             error=failure.reason if failure else "",
         )
         metrics.TURNS.labels(context.turn.agent, "failed" if failure else "done").inc()

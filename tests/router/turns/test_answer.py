@@ -248,4 +248,4 @@ def test_a_transient_step_is_what_the_agent_does_and_no_part_of_its_plan() -> No
 
     assert answer.doing == "is working on: Looking at the sky"
     assert answer.steps == ()
-    assert not answer.said
+    assert not answer.has_content
