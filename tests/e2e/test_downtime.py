@@ -332,7 +332,7 @@ async def test_what_was_said_on_teams_in_the_meantime_is_said_to_be_lost_once(
         }
 
         def notice_count(platform: str) -> int:
-            words = "What was said on Teams "
+            words = "Messages on Teams "
             return sum(words in message.text for message in local.standing(platform, "general"))
 
         async with running(local, settings):

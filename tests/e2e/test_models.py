@@ -82,7 +82,10 @@ async def test_a_model_that_breaks_off_is_told_in_the_room(
             platforms = list(sandbox.platforms)
             await sandbox.say(platforms[0], "general", "Count to ten")
             await sandbox.until(
-                lambda: all("connection broke" in raw(sandbox, platform) for platform in platforms)
+                lambda: all(
+                    "connection to its model broke" in raw(sandbox, platform)
+                    for platform in platforms
+                )
             )
 
             assert all("one two" in raw(sandbox, platform) for platform in platforms)

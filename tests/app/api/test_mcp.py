@@ -154,7 +154,7 @@ async def test_the_command_says_what_is_missing(
 
     assert [result.exit_code for result in results] == [2, 2, 1, 1]
     for result, words in zip(
-        results, ("UACS_BRIDGE_TOKEN", "Cannot read", "is not known", "no bridge at"), strict=True
+        results, ("UACS_BRIDGE_TOKEN", "Cannot read", "is unknown", "no bridge at"), strict=True
     ):
         assert words in result.stderr
 
@@ -380,11 +380,11 @@ _ENDLESS = (
 @pytest.mark.parametrize(
     ("answer", "error_text"),
     [
-        (_ENDLESS, "something else than a JSON object"),
+        (_ENDLESS, "not a JSON object"),
         (_ENDLESS.replace(b"text/event-stream", b"application/json"), "did not answer within"),
         (b"", "did not answer within"),
         (b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n[]",
-         "something else than a JSON object"),
+         "not a JSON object"),
         (b"HTTP/1.1 404 No\r\ncontent-type: text/html\r\ncontent-length: 2\r\n\r\nno", "404"),
     ],
 )  # fmt: skip

@@ -176,7 +176,7 @@ async def test_archive_show_prints_what_a_member_may_see(rig: CliRig) -> None:
 
 async def test_archive_show_of_a_missing_room_is_an_error(rig: CliRig) -> None:
     for args, code, expected in (
-        (["nowhere"], 1, "known are: general"),
+        (["nowhere"], 1, "rooms with messages: general"),
         (["--channel", "slack:T0:C9"], 1, "no conversation"),
         (["--channel", "general"], 2, "platform:workspace:channel"),
         ([], 2, "name a room"),
