@@ -36,7 +36,8 @@ PYTEST = [
     sys.executable, "-m", "pytest", "-n", "4", "--dist", "loadfile",
     "--no-loadscope-reorder",  # else the few long ones come last, one after the other
 ]  # fmt: skip
-FAST = ["-m", "not long and not process and not browser and not corpus"]
+# Fast tests wait little, and each worker takes some seconds to collect them.
+FAST = ["-n", "3", "-m", "not long and not process and not browser and not corpus"]
 SEARCHED = ["-m", "hypothesis and not long"]
 SEARCH = "UACS_SEARCH"  # set: property tests take other examples in every round
 

@@ -101,8 +101,8 @@ async def a2a_server(
 ) -> AsyncGenerator[tuple[str, EchoingExecutor]]:  # fmt: skip
     """Its address, and what it was told. `url`: what its card names instead."""
     doer = EchoingExecutor()
-    config = uvicorn.Config(Starlette(), port=0, log_level="critical", lifespan="off",
-                            timeout_graceful_shutdown=1)  # fmt: skip
+    config = uvicorn.Config(Starlette(), port=0, log_config=None, log_level="warning",
+                            lifespan="off", timeout_graceful_shutdown=1)  # fmt: skip
     server = uvicorn.Server(config)
     config.load()
     listening = config.bind_socket()
