@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Generator
@@ -49,6 +50,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                     item.add_marker(marker)
             if isinstance(item, pytest.Function) and _runs_the_bridge(item.module):
                 item.add_marker("process")
+
+
+def pytest_collection_finish() -> None:
+    """Take what the modules and tests are made of out of every later garbage collection."""
+    gc.collect()
+    gc.freeze()
 
 
 @cache
