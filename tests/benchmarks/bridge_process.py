@@ -1,4 +1,4 @@
-"""The bridge as it is, but for its budgets: `python -m tests.benchmarks.bridge_process CONFIG`.
+"""The bridge as it is, but for its rate limits: `python -m tests.benchmarks.bridge_process CONFIG`.
 
 A sandbox without limits takes more than any platform does; a bridge that kept the platforms'
 limits would only be measured waiting. Every request still asks for permission.
@@ -10,23 +10,28 @@ from collections.abc import Mapping, Sequence
 
 from bridge.model import AccountId, Rate
 from bridge.ports.clock import Clock
-from bridge.router import router
 from bridge.router.outbound.rate_limits import RateLimits
 from tests.e2e.bridge_process import main
 
 
-class NoLimits(RateLimits):
-    """Budgets whose rules allow everything."""
+def lift_rate_limits() -> None:
+    """Let every `RateLimits` of this process allow everything, whoever builds it."""
+    build = RateLimits.__init__
 
-    def __init__(
-        self, clock: Clock, rules: Mapping[AccountId, Mapping[str, Sequence[Rate]]]
+    def build_without_rules(
+        self: RateLimits, clock: Clock, rules: Mapping[AccountId, Mapping[str, Sequence[Rate]]]
     ) -> None:
-        super().__init__(clock, {account: {} for account in rules})
+        build(self, clock, {account: {} for account in rules})
 
-    def set_rules(self, account: AccountId, rules: Mapping[str, Sequence[Rate]]) -> None:
-        super().set_rules(account, {})
+    def keep_no_rules(
+        self: RateLimits, account: AccountId, rules: Mapping[str, Sequence[Rate]]
+    ) -> None:
+        """A sandbox without limits has none for a new account either."""
+
+    RateLimits.__init__ = build_without_rules  # type: ignore[method-assign]
+    RateLimits.set_rules = keep_no_rules  # type: ignore[method-assign]
 
 
 if __name__ == "__main__":
-    router.RateLimits = NoLimits  # type: ignore[misc]
+    lift_rate_limits()
     main()
