@@ -5,7 +5,8 @@ BridgeError
 ├── InvalidData          a value is not what its schema asks for
 │   ├── InvalidUacs      ... a UACS document: JSON path, value, rule
 │   ├── CodecError       ... rich content that is to be translated: JSON pointer, reason
-│   └── UndecodableEvent ... a platform's payload: kept in the inbox, shown by `status`
+│   ├── UndecodableEvent ... a platform's payload: kept in the inbox, shown by `status`
+│   └── ExportUnreadable ... an export, or one file of it, that is to be imported
 ├── StoreError           the store cannot do its work
 │   ├── SchemaTooNew     written by a newer version of the bridge
 │   ├── StoreCorrupt     the file is damaged
@@ -77,6 +78,11 @@ class CodecError(InvalidData):
 
 class UndecodableEvent(InvalidData):
     """A platform's payload that no decoder understands; the row stays in the inbox as `failed`."""
+
+
+class ExportUnreadable(InvalidData):
+    """An export, or one file of it, cannot be read: the text names the file, what is wrong with it,
+    and what to do."""
 
 
 class StoreError(BridgeError):

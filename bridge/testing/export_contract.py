@@ -1,0 +1,206 @@
+"""Contract suite of an export format: subclass `ExportFormatContract` in a test module."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from bridge.errors import ExportUnreadable
+from bridge.model import message_id_of
+from bridge.model.export_records import (
+    ArchivedMessage,
+    ExportedChannel,
+    ExportedMessage,
+    ExportedPerson,
+    ExportItem,
+    NotUnderstood,
+)
+from bridge.ports.exports import ExportFormat, ReadOptions, WriteOptions
+
+
+def read_all(
+    form: ExportFormat, path: Path, options: ReadOptions | None = None
+) -> list[ExportItem]:
+    """Return all items of an export.
+
+    Raises:
+        ExportUnreadable: a part of it cannot be read.
+    """
+    reader = form.reader(path, options or ReadOptions())
+    try:
+        return [item for unit in reader.units() for item in reader.read(unit)]
+    finally:
+        reader.close()
+
+
+def archived(exported: ExportedMessage, format_name: str) -> ArchivedMessage:
+    """Return the message as the archive gives it to an exporter after its import."""
+    posted = exported.posted
+    channel = posted.place.channel
+    root = exported.root or posted.place.thread
+    return ArchivedMessage(
+        message=posted.message,
+        author=posted.author,
+        time=posted.time.timestamp(),
+        place=posted.place,
+        native_id=posted.native_id,
+        root=message_id_of(channel, root) if root else None,
+        reply_to=message_id_of(channel, exported.reply_to) if exported.reply_to else None,
+        edited_at=posted.edited_at.timestamp() if posted.edited_at else None,
+        deleted=exported.deleted,
+        pinned=exported.pinned,
+        reactions=exported.reactions,
+        payload=exported.payload,
+        payload_kind=format_name,
+    )
+
+
+def write_all(form: ExportFormat, items: Sequence[ExportItem], target: Path) -> None:
+    """Write an export of what was read from one, in the order in which the archive gives it."""
+    writer = form.writer(target, WriteOptions())
+    assert writer is not None
+    for item in items:
+        if isinstance(item, ExportedPerson):
+            writer.person(item)
+    messages = [item for item in items if isinstance(item, ExportedMessage)]
+    for channel in (item for item in items if isinstance(item, ExportedChannel)):
+        writer.channel(channel)
+        of_channel = [m for m in messages if m.posted.place.channel == channel.channel]
+        for message in sorted(of_channel, key=lambda m: (m.posted.time, m.posted.native_id)):
+            writer.message(archived(message, form.name))
+    writer.finish()
+
+
+class ExportFormatContract(ABC):
+    """What every format promises. A subclass gives a format and small exports of it."""
+
+    @pytest.fixture
+    @abstractmethod
+    def form(self) -> ExportFormat:
+        """The format."""
+
+    @pytest.fixture
+    @abstractmethod
+    def sample(self, tmp_path: Path) -> Path:
+        """A small export with two channels or more, threads where the format has them, and
+        reactions."""
+
+    @pytest.fixture
+    def options(self) -> ReadOptions:
+        """What the samples do not say."""
+        return ReadOptions()
+
+    @abstractmethod
+    def messages_in(self, path: Path) -> int:
+        """Count the native messages of an export, without the reader."""
+
+    @abstractmethod
+    def comparable(self, path: Path) -> object:
+        """Return what an export says, as plain values that do not depend on the order of keys or
+        on the compression."""
+
+    def test_the_format_recognises_its_own_export(self, form: ExportFormat, sample: Path) -> None:
+        assert form.recognises(sample)
+
+    def test_the_format_recognises_no_other_files(self, form: ExportFormat, tmp_path: Path) -> None:
+        text, empty = tmp_path / "notes.bin", tmp_path / "empty"
+        text.write_bytes(b"\x00\x01 no export of anybody")
+        empty.mkdir()
+
+        assert not form.recognises(text)
+        assert not form.recognises(empty)
+        assert not form.recognises(tmp_path / "missing")
+
+    def test_every_message_is_imported_or_reported(
+        self, form: ExportFormat, sample: Path, options: ReadOptions
+    ) -> None:
+        items = read_all(form, sample, options)
+        imported = [item for item in items if isinstance(item, ExportedMessage)]
+        reported = [item for item in items if isinstance(item, NotUnderstood)]
+
+        assert imported
+        assert len(imported) + len(reported) >= self.messages_in(sample)
+        assert len(imported) <= self.messages_in(sample)
+
+    def test_message_ids_are_unique_and_name_their_channel(
+        self, form: ExportFormat, sample: Path, options: ReadOptions
+    ) -> None:
+        messages = [
+            item for item in read_all(form, sample, options) if isinstance(item, ExportedMessage)
+        ]
+        ids = [message.posted.message.message_id for message in messages]
+
+        assert len(set(ids)) == len(ids)
+        for message in messages:
+            posted = message.posted
+            assert posted.message.message_id == message_id_of(
+                posted.place.channel, posted.native_id
+            )
+
+    def test_channels_and_people_come_before_the_messages_that_need_them(
+        self, form: ExportFormat, sample: Path, options: ReadOptions
+    ) -> None:
+        channels, people = set[str](), set[str]()
+        for item in read_all(form, sample, options):
+            if isinstance(item, ExportedChannel):
+                channels.add(item.channel.key)
+            elif isinstance(item, ExportedPerson):
+                people.add(item.person.id)
+            elif isinstance(item, ExportedMessage):
+                assert item.posted.place.channel.key in channels
+                assert item.posted.author.id in people
+
+    def test_an_export_is_the_same_at_each_reading(
+        self, form: ExportFormat, sample: Path, options: ReadOptions
+    ) -> None:
+        first, again = form.reader(sample, options), form.reader(sample, options)
+        try:
+            assert list(first.units()) == list(again.units())
+            for unit in first.units():
+                assert list(first.read(unit)) == list(again.read(unit))
+        finally:
+            first.close()
+            again.close()
+
+    def test_an_export_of_an_import_says_the_same(
+        self, form: ExportFormat, sample: Path, options: ReadOptions, tmp_path: Path
+    ) -> None:
+        target = tmp_path / "written" / sample.name
+        target.parent.mkdir()
+        if form.writer(target, WriteOptions()) is None:
+            pytest.skip(f"{form.title} is only read")
+        target = tmp_path / "again" / sample.name
+        target.parent.mkdir()
+
+        write_all(form, read_all(form, sample, options), target)
+
+        assert self.comparable(target) == self.comparable(sample)
+
+    def test_a_truncated_export_is_reported_and_raises_nothing_else(
+        self, form: ExportFormat, sample: Path, options: ReadOptions
+    ) -> None:
+        for file in [sample] if sample.is_file() else sorted(sample.rglob("*")):
+            if file.is_file():
+                whole = file.read_bytes()
+                file.write_bytes(whole[: len(whole) // 2])
+                _survives(form, sample, options)
+                file.write_bytes(whole)
+
+
+def _survives(form: ExportFormat, path: Path, options: ReadOptions) -> None:
+    try:
+        reader = form.reader(path, options)
+    except ExportUnreadable:
+        return
+    try:
+        for unit in reader.units():
+            try:
+                for _ in reader.read(unit):
+                    pass
+            except ExportUnreadable as error:
+                assert str(error)
+    finally:
+        reader.close()
