@@ -57,7 +57,7 @@ class RouterInbox:
 
     def __init__(
         self,
-        heard_channels: HeardChannels,
+        inbound_channels: InboundChannels,
         watchdog: ConnectionWatchdog,
         echoes: OwnEchoes,
         typing: Typing,
@@ -66,7 +66,7 @@ class RouterInbox:
         store: MessageStore,
         background: Background,
     ) -> None:
-        self._heard_channels = heard_channels
+        self._inbound_channels = inbound_channels
         self._watchdog = watchdog
         self._echoes = echoes
         self._typing = typing
@@ -79,15 +79,15 @@ class RouterInbox:
         """Keep a payload; when this returns it is durable and will be worked on. Returns False for
         a repeat, and for a payload of a channel that is in no room, which is not kept. Raises
         StoreError."""
-        if raw.channel is not None and not await self._heard_channels.include(raw, raw.channel):
+        if raw.channel is not None and not await self._inbound_channels.include(raw, raw.channel):
             metrics.OUTCOMES.labels("no_room").inc()
             return False
-        self._watchdog.heard(raw)
+        self._watchdog.note_received(raw)
         if raw.echo is not None:
-            await self._echoes.hear(raw, raw.echo)
+            await self._echoes.handle(raw, raw.echo)
             return True
         if raw.volatile:
-            self._background.spawn(self._hear_volatile(raw), f"typing {raw.account}")
+            self._background.spawn(self._handle_volatile(raw), f"typing {raw.account}")
             return True
         return await self._intake.take(raw)
 
@@ -105,15 +105,15 @@ class RouterInbox:
         """Keep no more."""
         await self._intake.close()
 
-    async def _hear_volatile(self, raw: Raw) -> None:
+    async def _handle_volatile(self, raw: Raw) -> None:
         try:
-            await self._typing.hear(raw)
+            await self._typing.handle(raw)
         except InvalidData as error:
             log.warning("volatile_event_unreadable", account=raw.account, error=str(error))
 
 
 @dataclass(frozen=True)
-class HeardChannels:
+class InboundChannels:
     """The channels whose payloads are kept: those of rooms and of direct messages."""
 
     connectors: Mapping[AccountId, Connector]
@@ -167,14 +167,14 @@ class OwnEchoes:
     other_bridges: OtherBridges
     catch_up: CatchUp
 
-    async def hear(self, raw: Raw, echo: Echo) -> None:
+    async def handle(self, raw: Raw, echo: Echo) -> None:
         if raw.channel is not None and echo.operation and echo.receipt:
-            self.lanes.heard(raw.channel.lane, echo.operation, echo.receipt)
+            self.lanes.echo_received(raw.channel.lane, echo.operation, echo.receipt)
         elif raw.channel is not None:
-            self.lanes.heard_ours(raw.channel.lane)
+            self.lanes.unknown_echo_received(raw.channel.lane)
         metrics.OUTCOMES.labels("own_echo").inc()
-        await self.other_bridges.heard(raw, echo)
-        await self.catch_up.heard_echo(raw)
+        await self.other_bridges.echo_received(raw, echo)
+        await self.catch_up.echo_received(raw)
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ class Keeper:
             metrics.REPEATED.labels(raw.account).inc()
             return False
         metrics.KEPT.labels(raw.account).inc()
-        self.catch_up.event_told(raw)
+        self.catch_up.live_event_received(raw)
         if self.catch_up.has_passed(raw):
             self.orphans.doubt(row)
         self.queues.put(row)
@@ -220,7 +220,7 @@ class Intake:
     """Keeps payloads; those that the store does not take are held in memory and kept later, in
     order.
 
-    After `Timeouts.keep_patience` the sender learns that its payload is not stored and does not
+    After `Timeouts.keep_timeout` the sender learns that its payload is not stored and does not
     acknowledge it; the platform sends it again, and by then it is a repeat. So a payload that
     arrived while the store failed keeps its place before later ones, and none is lost if the
     process ends. A channel some of whose payloads could not be held is read again. Payloads whose
@@ -306,7 +306,7 @@ class Intake:
         """Wait for a moment until the payload is kept: its sender must know then. Raises
         StoreError."""
         _, kept_future = waiting.raws[raw.dedupe_key]
-        left = waiting.since + self._timeouts.keep_patience - self._clock.monotonic()
+        left = waiting.since + self._timeouts.keep_timeout - self._clock.monotonic()
         if left > 0:
             sleeping = asyncio.ensure_future(self._clock.sleep(left))
             try:

@@ -108,15 +108,15 @@ class Operations:
         """The id of the store, with which the bridge marks its posts."""
         return self._recovery.other_bridges.instance
 
-    def why_not_received(self, account: AccountId) -> str:
+    def receive_fault(self, account: AccountId) -> str:
         """Return why the account does not receive now; empty while it does."""
         return self._inbound.receivers.failed.get(account, "")
 
-    def why_not_sent(self, account: AccountId) -> str:
+    def send_fault(self, account: AccountId) -> str:
         """Return why nothing is sent through the account; empty while messages are sent."""
         return self._recovery.other_bridges.note(account)
 
-    def why_deaf(self, account: AccountId) -> str:
+    def stall_fault(self, account: AccountId) -> str:
         """Return what is wrong with an account that is connected and receives nothing; empty when
         nothing is wrong."""
         return self._recovery.watchdog.note(account)
@@ -132,7 +132,7 @@ class Operations:
         return self._recovery.catch_up.behind
 
     @property
-    def looking_back(self) -> int:
+    def reconciling(self) -> int:
         """The number of channels that are being compared with the archive, or wait for that."""
         return self._recovery.catch_up.reconciler.behind
 

@@ -36,14 +36,14 @@ class Reconfigure:
     def change_rooms(self, rooms: Iterable[Room]) -> None:
         """Replace the rooms. Channels that were in no room before are read from now on; those of
         accounts that connect anew are read when they connect."""
-        before = self._heard_channels(self._shared.connectors)
+        before = self._inbound_channels(self._shared.connectors)
         self._shared.rooms.change(rooms)
         self._read_new(before)
 
     def add_rooms(self, rooms: Iterable[Room]) -> None:
         """Add rooms, and read their channels from now on."""
         new = tuple(rooms)
-        before = self._heard_channels({member.account for room in new for member in room.members})
+        before = self._inbound_channels({member.account for room in new for member in room.members})
         self._shared.rooms.add(new)
         self._read_new(before)
 
@@ -77,8 +77,8 @@ class Reconfigure:
         must not be closed before."""
         await self._parts.outbound.in_flight.until_answered(connector, self._shared.timeouts.drain)
 
-    def _heard_channels(self, accounts: Iterable[AccountId]) -> dict[AccountId, set[ChannelRef]]:
-        return {account: set(self._shared.rooms.heard_channels(account)) for account in accounts}
+    def _inbound_channels(self, accounts: Iterable[AccountId]) -> dict[AccountId, set[ChannelRef]]:
+        return {account: set(self._shared.rooms.inbound_channels(account)) for account in accounts}
 
     def _read_new(self, before: Mapping[AccountId, Collection[ChannelRef]]) -> None:
         self.announce_rooms()

@@ -91,13 +91,13 @@ class Router:
         await recovery.catch_up.start()
         await recovery.other_bridges.start()
         accounts = self._shared.connectors
-        channels = {account: recovery.reader.heard_channels(account) for account in accounts}
+        channels = {account: recovery.reader.inbound_channels(account) for account in accounts}
         recovery.catch_up.await_sessions(channels)
         await self.parts.inbound.orphans.start()
         await recovery.watchdog.start()
         self._watches = [
             asyncio.create_task(recovery.catch_up.stop_awaiting(), name="first sessions"),
-            asyncio.create_task(recovery.watchdog.run(), name="hearing"),
+            asyncio.create_task(recovery.watchdog.run(), name="watchdog"),
             asyncio.create_task(recovery.other_bridges.run(), name="other bridges"),
             asyncio.create_task(self.parts.outbound.delays.watch(), name="lateness"),
         ]

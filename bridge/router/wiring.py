@@ -51,7 +51,7 @@ from bridge.router.inbound.queues import InboundQueues
 from bridge.router.inbound.reactions import ApplyPin, ApplyReaction, ShownPlaces, shows_natively
 from bridge.router.inbound.receivers import Receivers
 from bridge.router.inbound.routing import NameAuthor, PlaceInTimelines, Route
-from bridge.router.inbox import HeardChannels, Intake, Keeper, OwnEchoes, RouterInbox
+from bridge.router.inbox import InboundChannels, Intake, Keeper, OwnEchoes, RouterInbox
 from bridge.router.outbound.delays import DelayNotifier
 from bridge.router.outbound.encoding import Encoding
 from bridge.router.outbound.failure_marks import FailureMarks
@@ -556,7 +556,7 @@ def wire_inbox(shared: Dependencies, parts: Parts) -> RouterInbox:
     outbound, inbound, recovery = parts.outbound, parts.inbound, parts.recovery
     keeper = Keeper(shared.store, recovery.catch_up, inbound.orphans, inbound.queues)
     return RouterInbox(
-        HeardChannels(shared.connectors, shared.rooms, parts.rooms.directs, shared.signals),
+        InboundChannels(shared.connectors, shared.rooms, parts.rooms.directs, shared.signals),
         recovery.watchdog,
         OwnEchoes(outbound.lanes, recovery.other_bridges, recovery.catch_up),
         outbound.typing,

@@ -47,15 +47,15 @@ class ReadBack:
         self._wrap = wrap
 
     async def stretches(
-        self, channel: ChannelRef, since: float, upto: str, threads: Sequence[str]
+        self, channel: ChannelRef, since: float, until: str, threads: Sequence[str]
     ) -> AsyncGenerator[Stretch, None]:
         """Yield the messages of the channel, then of its threads, the latest thread first.
 
-        The range is `since` (seconds since 1970) to the order key `upto`. A forum has no messages
+        The range is `since` (seconds since 1970) to the order key `until`. A forum has no messages
         of its own; a deleted thread yields an empty stretch. Raises PlatformError.
         """
         await self._bot.identity()
-        oldest, newest = int(ids.first_snowflake_at(since)), int(ids.snowflake_of(upto))
+        oldest, newest = int(ids.first_snowflake_at(since)), int(ids.snowflake_of(until))
         places = await self._history.places(channel, oldest, ())
         thread_ids = {*places, *threads} - {channel.channel}
         if channel.channel in places:

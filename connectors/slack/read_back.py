@@ -42,15 +42,15 @@ class ReadBack:
         self._own_identity = own_identity
 
     async def stretches(
-        self, channel: ChannelRef, since: float, upto: str, threads: Sequence[str]
+        self, channel: ChannelRef, since: float, until: str, threads: Sequence[str]
     ) -> AsyncGenerator[Stretch, None]:
-        """Yield the posts between `since` (seconds since 1970) and `upto` (an order key), the
+        """Yield the posts between `since` (seconds since 1970) and `until` (an order key), the
         newest stretch first.
 
         Raises PlatformError.
         """
         reader = await self._reader(channel)
-        async for stretch in reader.stretches(since, upto, threads):
+        async for stretch in reader.stretches(since, until, threads):
             yield stretch
 
     def order_key(self, native_id: str) -> str | None:
@@ -125,18 +125,18 @@ class _ChannelReader:
     channel: ChannelRef
 
     async def stretches(
-        self, since: float, upto: str, threads: Sequence[str]
+        self, since: float, until: str, threads: Sequence[str]
     ) -> AsyncGenerator[Stretch, None]:
         """Yield the channel from its newest page backwards, then its threads, the latest first.
 
         A thread whose posts are all deleted yields an empty stretch.
         """
-        oldest, last = ids.order_key_at(since), upto
+        oldest, last = ids.order_key_at(since), until
         latest = {root: "" for root in threads if ids.is_ts(root)}
         async for page in self.api.pages(
             "conversations.history", urgency=Urgency.READ_BACK,
             channel=self.channel.channel, oldest=ids.ts_of(oldest),
-            latest=ids.ts_of(upto), inclusive="true", limit=_PAGE, include_all_metadata="true",
+            latest=ids.ts_of(until), inclusive="true", limit=_PAGE, include_all_metadata="true",
         ):  # fmt: skip
             posts = _posts(page)
             order_keys = [ids.order_key(text_at(post, "ts")) for post in posts]
@@ -150,27 +150,27 @@ class _ChannelReader:
                 if ids.is_ts(answered) and ids.order_key(answered) >= oldest:
                     latest[text_at(post, "ts")] = answered
         for root in sorted(latest, key=lambda root: latest[root] or root, reverse=True):
-            async for stretch in self._thread(root, oldest, upto):
+            async for stretch in self._thread(root, oldest, until):
                 yield stretch
 
-    async def _thread(self, root: str, oldest: str, upto: str) -> AsyncGenerator[Stretch, None]:
+    async def _thread(self, root: str, oldest: str, until: str) -> AsyncGenerator[Stretch, None]:
         first = oldest
         try:
             async for page in self.api.pages(
                 "conversations.replies", urgency=Urgency.READ_BACK,
                 channel=self.channel.channel, ts=root, oldest=ids.ts_of(oldest),
-                latest=ids.ts_of(upto), inclusive="true", limit=_PAGE, include_all_metadata="true",
+                latest=ids.ts_of(until), inclusive="true", limit=_PAGE, include_all_metadata="true",
             ):  # fmt: skip
                 posts = [post for post in _posts(page) if text_at(post, "ts") != root]
                 order_keys = [ids.order_key(text_at(post, "ts")) for post in posts]
-                last = max(order_keys, default="") if _more(page) else upto
+                last = max(order_keys, default="") if _more(page) else until
                 if last:
                     yield self._stretch(root, first, last, posts)
                     first = last
         except NotFound as error:
             if error.code not in _NO_THREAD:
                 raise
-            yield self._stretch(root, first, upto, ())
+            yield self._stretch(root, first, until, ())
 
     async def fetch(self, ts: str, root: str | None) -> Raw | None:
         """A post of the channel or of a thread: Slack also finds a reply by its own ts."""

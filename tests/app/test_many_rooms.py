@@ -134,12 +134,14 @@ def test_added_rooms_are_found_like_earlier_ones() -> None:
     for room in rooms:
         for member in room.members:
             assert grown.find(room.id) is room
-            assert grown.hearing(member.account, member.channel) == [room]
+            assert grown.receiving_from(member.account, member.channel) == [room]
             assert grown.holding(member.channel) == (room,)
             assert grown.account_of(member.channel) == member.account
     assert grown.lanes == whole.lanes
     for account in ("slack", "discord"):
-        assert grown.heard_channels(AccountId(account)) == whole.heard_channels(AccountId(account))
+        assert grown.inbound_channels(AccountId(account)) == whole.inbound_channels(
+            AccountId(account)
+        )
 
 
 def test_a_channel_of_many_rooms_is_indexed_without_comparing_them() -> None:
@@ -152,7 +154,7 @@ def test_a_channel_of_many_rooms_is_indexed_without_comparing_them() -> None:
     few, many = rooms(100), rooms(200)
 
     assert calls_in(lambda: Rooms(many)) <= 2.2 * calls_in(lambda: Rooms(few))
-    assert Rooms(many).hearing(AccountId("a"), channel) == many
+    assert Rooms(many).receiving_from(AccountId("a"), channel) == many
 
 
 async def test_a_reload_reads_and_builds_in_other_threads(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ async def test_a_file_that_its_platform_gives_only_later_stands_in_its_message_a
     tmp_path: Path, origin: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def soon(settings: Settings) -> Timeouts:
-        return replace(timeouts_of(settings), file_patience=0.6)
+        return replace(timeouts_of(settings), file_timeout=0.6)
 
     monkeypatch.setattr(build, "timeouts_of", soon)
     others = [name for name in ("slack", "discord") if name != origin]

@@ -181,7 +181,7 @@ async def test_a_file_taken_out_while_the_bridge_is_away_goes_from_its_copies(
         for _ in range(2):  # found once, it is no news any more
             async with running(local, settings) as (bridge, _):
                 await local.until(lambda: files(local, other) == [("0.png",)])
-                await local.until(lambda now=bridge: not now.router.operations.looking_back)
+                await local.until(lambda now=bridge: not now.router.operations.reconciling)
             edited = ("edited", "edited_timestamp")
             there = standing(local, other)
             states.append([(message.id, *map(message.raw.get, edited)) for message in there])

@@ -259,7 +259,7 @@ async def test_reactions_of_the_meantime_are_found_on_originals_and_copies(tmp_p
         await react(local, "discord", "from slack", "👍")  # on our copy
 
         async with running(local, settings) as (bridge, _):
-            await local.until(lambda: not bridge.router.operations.looking_back)
+            await local.until(lambda: not bridge.router.operations.reconciling)
             for words in ("from slack", "from discord"):
                 await local.until(
                     lambda words=words: reactions_on(local, "slack", words) == {"tada", "+1"}, 15
@@ -310,7 +310,7 @@ async def test_threads_that_were_deleted_whole_while_we_were_away_are_gone_every
             ]
 
         async with running(local, settings) as (bridge, _):
-            await local.until(lambda: not bridge.router.operations.looking_back, 15)
+            await local.until(lambda: not bridge.router.operations.reconciling, 15)
             for platform in EVERYWHERE:
                 await local.until(lambda platform=platform: len(standing(platform)) == 1, 15)
             assert await bridge.store.dead_letters() == []
@@ -420,7 +420,7 @@ async def test_pins_names_topics_and_polls_of_the_meantime_are_found(tmp_path: P
             before = {"one", "two", "four"}
             for platform in READ_BACK:
                 await local.until(lambda platform=platform: pinned(platform) == before)
-            await local.until(lambda: not bridge.router.operations.looking_back, 15)
+            await local.until(lambda: not bridge.router.operations.reconciling, 15)
 
         await slack.pin_as(*at_slack, native_id, pinned=False)
         six = await local.say("discord", "general", "message six")
@@ -442,7 +442,7 @@ async def test_pins_names_topics_and_polls_of_the_meantime_are_found(tmp_path: P
         of_slack, of_discord = {"on-slack", "Slack's topic"}, {"on-discord", "Discord's topic"}
         for _ in range(2):  # once: what was found once is known
             async with running(local, settings) as (bridge, _):
-                await local.until(lambda: not bridge.router.operations.looking_back, 15)
+                await local.until(lambda: not bridge.router.operations.reconciling, 15)
                 for platform in READ_BACK:
                     await local.until(lambda platform=platform: pinned(platform) == after, 15)
                 await local.until(lambda: notices("slack") == of_discord | {"Yes: 1"}, 15)
@@ -483,7 +483,7 @@ async def test_a_channel_whose_topic_was_told_is_compared_after_a_restart_all_th
         await there.delete_as(*person, goes)
         async with running(local, settings) as (bridge, _):
             await local.until(lambda: "this goes" not in all_texts())
-            await local.until(lambda: not bridge.router.operations.looking_back)
+            await local.until(lambda: not bridge.router.operations.reconciling)
 
         for text in ("this stays", "Friday", "the last one"):
             assert text in all_texts()

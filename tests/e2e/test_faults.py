@@ -457,20 +457,22 @@ async def test_a_connection_that_stands_and_hears_nothing_is_made_anew(
     tmp_path: Path, deaf: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def soon(settings: Settings) -> Timeouts:
-        return replace(timeouts_of(settings), hearing_interval=0.2, deaf_after=1.0, deaf_grace=1.0)
+        return replace(
+            timeouts_of(settings), watchdog_interval=0.2, stalled_after=1.0, stalled_grace=1.0
+        )
 
     monkeypatch.setattr(build, "timeouts_of", soon)
     others = [name for name in PLATFORMS if name != deaf]
     async with at_home(tmp_path) as (local, bridge):
         account = AccountId(deaf)
-        await local.until(lambda: bridge.router.operations.why_deaf(account) == "")
+        await local.until(lambda: bridge.router.operations.stall_fault(account) == "")
         local.context.faults.add(Fault(kind="drop", where=f"{deaf}:event:*", times=None))
         await local.say(deaf, "general", "said to the deaf")
         await until_shown(local, "general", "said to the deaf", others)
-        assert "nothing of what is said is heard" in bridge.router.operations.why_deaf(account)
+        assert "nothing of what is said is heard" in bridge.router.operations.stall_fault(account)
 
         local.context.faults.clear()
         await local.say(deaf, "general", "and to those who hear")
         await until_shown(local, "general", "and to those who hear", others)
-        await local.until(lambda: bridge.router.operations.why_deaf(account) == "")
+        await local.until(lambda: bridge.router.operations.stall_fault(account) == "")
         assert [count(local, other, "said to the deaf") for other in others] == [1, 1]

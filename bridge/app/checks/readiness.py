@@ -186,7 +186,7 @@ async def wrong_with_account(bridge: Bridge, name: AccountId) -> dict[str, str]:
 
 def _is_up(bridge: Bridge, name: AccountId) -> bool:
     connector = bridge.connectors.get(name)
-    if connector is None or bridge.router.operations.why_not_received(name):
+    if connector is None or bridge.router.operations.receive_fault(name):
         return False
     health = connector.abilities.health
     return health is None or health.current().state in _UP

@@ -60,7 +60,7 @@ def web_app(bridge: Bridge, control: ControlAccess | None = None) -> Starlette:
         ours = control is not None and control.admits(request.headers.get("authorization", ""))
         trouble, pulse = await _store_state(bridge)
         accounts = {name: account_facts(bridge, name, ours=ours) for name in bridge.connectors}
-        notes = {name: bridge.router.operations.why_not_sent(name) for name in bridge.connectors}
+        notes = {name: bridge.router.operations.send_fault(name) for name in bridge.connectors}
         problem_texts = [*bridge.problems, *bridge.unready.values()]
         if not ours:
             problem_texts = [f"{text.partition(': ')[0]}: {_SEE_STATUS}" for text in problem_texts]
@@ -72,9 +72,9 @@ def web_app(bridge: Bridge, control: ControlAccess | None = None) -> Starlette:
             "messages": pulse and pulse.messages,
             "outbox": dict(pulse.outbox) if pulse else {},
             "catching_up": bridge.router.operations.catching_up,
-            "reconciling": bridge.router.operations.looking_back,
+            "reconciling": bridge.router.operations.reconciling,
             # The member's old name, until the next version.
-            "looking_back": bridge.router.operations.looking_back,
+            "looking_back": bridge.router.operations.reconciling,
             "files_awaited": bridge.router.operations.files_awaited,
             "instance": bridge.router.operations.instance,
             "problems": [trouble, *problems] if trouble else problems,
@@ -193,13 +193,13 @@ class _Counts:
 def health_of(bridge: Bridge, name: AccountId) -> Health:
     """The health of the account's connection; without a health of its own, that of its receiver."""
     connector = bridge.connectors[name]
-    if failed := bridge.router.operations.why_not_received(name):
+    if failed := bridge.router.operations.receive_fault(name):
         return Health("failed", note=failed)
     reporter = connector.abilities.health
     health = reporter.current() if reporter else Health("connected")
-    if stopped := bridge.router.operations.why_not_sent(name):
+    if stopped := bridge.router.operations.send_fault(name):
         return replace(health, note=stopped)
-    stalled = bridge.router.operations.why_deaf(name)
+    stalled = bridge.router.operations.stall_fault(name)
     return replace(health, note=stalled) if stalled and not health.note else health
 
 
@@ -207,7 +207,7 @@ def account_facts(bridge: Bridge, name: AccountId, *, ours: bool) -> dict[str, A
     """The account's health as JSON values, with secrets hidden, because texts of platforms may
     contain a token. File paths are shown only to commands (`ours`)."""
     health = health_of(bridge, name)
-    failed = bridge.router.operations.why_not_received(name)
+    failed = bridge.router.operations.receive_fault(name)
     entry = bridge.settings.accounts.get(name)
     redacted = hide_secrets if ours else _hide_all
     # `heard`, a field of Health, is the old name of `last_event_at`, until the next version.

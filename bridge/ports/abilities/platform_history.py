@@ -102,9 +102,9 @@ class ReadBack(Protocol):
     """What stands can be compared with what is archived: edits and deletions are found so."""
 
     def stretches(
-        self, channel: ChannelRef, since: float, upto: str, threads: Sequence[str]
+        self, channel: ChannelRef, since: float, until: str, threads: Sequence[str]
     ) -> AsyncGenerator[Stretch, None]:
-        """What was said from `since` (seconds since 1970) up to the order key `upto`: the channel,
+        """What was said from `since` (seconds since 1970) up to the order key `until`: the channel,
         newest first, then its threads, those in `threads` (native ids) and those that are found.
 
         One stretch for about one request, so that whoever reads may stop. Places that cannot be
@@ -146,14 +146,13 @@ class Reactors(Protocol):
 class ChannelMetadata:
     """What a channel is called, what it is about, and what is pinned in it, as it stands now.
 
-    - `told`: its name and its topic, each as if somebody had just given it and it were handed over
-      live.
+    - `changes`: its name and its topic, each as a payload of a live event that sets it now.
     - `pins`: the native id of each pinned message, and the pinning as if it were handed over live.
       None: not all of them are told.
     - `of_threads`: the pins in its threads are among them; else `Standing.pin` tells of those.
     """
 
-    told: tuple[Raw, ...] = ()
+    changes: tuple[Raw, ...] = ()
     pins: Mapping[str, Raw] | None = None
     of_threads: bool = True
 

@@ -57,7 +57,7 @@ class Commands:
         None for an ordinary message. `event` addresses our bot, and a person wrote it; `key` names
         the delivery."""
         name, words = read_words(_text_for_us(event))
-        rooms = self._rooms.hearing(event.account, event.place.channel)
+        rooms = self._rooms.receiving_from(event.account, event.place.channel)
         command = self._command(name)
         if not rooms or command is None or len(words) not in command.words:
             return None
@@ -78,7 +78,7 @@ class Commands:
         """As `answer_mention`, but no slash command is an ordinary message: each is answered."""
         name, words = read_words(event.text)
         name = name or "help"
-        rooms = self._rooms.hearing(event.account, event.place.channel)
+        rooms = self._rooms.receiving_from(event.account, event.place.channel)
         member = rooms[0].member(event.place.channel) if rooms else None
         command = self._command(name)
         if member is None:

@@ -95,14 +95,14 @@ class CarryDirectMessage:
         if isinstance(event, MessagePosted):
             return await self._carry(received, event, end)
         rooms = await self._rooms_of(event, end)
-        if not rooms and not self.rooms.hearing(event.account, event.place.channel):
+        if not rooms and not self.rooms.receiving_from(event.account, event.place.channel):
             return ended("direct: it is nobody else's")
         return replace(received, rooms=rooms)
 
     async def _carry(
         self, received: Received, event: MessagePosted, end: DirectEnd
     ) -> Received | Planned:
-        with_agents = bool(self.rooms.hearing(event.account, event.place.channel))
+        with_agents = bool(self.rooms.receiving_from(event.account, event.place.channel))
         partner = await self._partner(event, end, alone=not with_agents)
         room = self.directs.room_of(end.actor, partner.actor) if partner else None
         if with_agents and room is None:

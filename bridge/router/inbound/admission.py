@@ -76,9 +76,9 @@ class Admit:
     async def __call__(self, received: Received) -> Admitted | Planned:
         event, rooms, refusal = received.event, received.rooms, ""
         if not rooms:
-            hearing = self.rooms.hearing(event.account, event.place.channel)
-            event = taken_back(event, hearing)
-            rooms, refusal = await self._admitting(event, hearing)
+            receiving_from = self.rooms.receiving_from(event.account, event.place.channel)
+            event = taken_back(event, receiving_from)
+            rooms, refusal = await self._admitting(event, receiving_from)
         if not rooms:
             return ended(f"not admitted: {refusal}" if refusal else "no_room")
         if isinstance(event, Unknown):
@@ -91,16 +91,16 @@ class Admit:
         )  # fmt: skip
 
     async def _admitting(
-        self, event: Event, hearing: Sequence[Room]
+        self, event: Event, receiving_from: Sequence[Room]
     ) -> tuple[tuple[Room, ...], str]:
         """The rooms that let the event in, and the reason of one that does not."""
-        if not hearing:
+        if not receiving_from:
             return (), ""
-        message_filters = [room.options.message_filter for room in hearing]
-        here = (room.member(event.place.channel) for room in hearing)
+        message_filters = [room.options.message_filter for room in receiving_from]
+        here = (room.member(event.place.channel) for room in receiving_from)
         message_filters += [member.options.message_filter for member in here if member]
         author = await named_author(event, message_filters, self.people)
-        rooms, refusal = admitting(hearing, event, author)
+        rooms, refusal = admitting(receiving_from, event, author)
         admitted: list[Room] = []
         for room in rooms:
             if why := await self.refusals.of(event, room):

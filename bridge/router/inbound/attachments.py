@@ -141,7 +141,7 @@ class AttachmentFetcher:
         again. Raises StoreError."""
         if self._files is None or not may_hold_files(message):
             return message, False
-        until = self._clock.monotonic() + self._timeouts.file_patience
+        until = self._clock.monotonic() + self._timeouts.file_timeout
         fetched = await self._look(message, account, row, kept_before, until)
         message = with_kept(message, fetched.kept)
         return await with_json_files(message, self._cards, self._files), fetched.late
@@ -173,7 +173,7 @@ class AttachmentFetcher:
 
     async def _try_again(self, row: InboxRow, event: FilesAwaited) -> None:
         kept_files: dict[str, KeptFile] = {}
-        attempts, pause = 0, self._timeouts.file_patience
+        attempts, pause = 0, self._timeouts.file_timeout
         while True:
             await self._clock.sleep(pause)
             attempts += 1
@@ -184,7 +184,7 @@ class AttachmentFetcher:
             if over or not fetched.late:
                 break
             pause = max(
-                self._timeouts.backoff(attempts), self._timeouts.file_patience, fetched.pause
+                self._timeouts.backoff(attempts), self._timeouts.file_timeout, fetched.pause
             )
         if fetched.late:
             log.warning(

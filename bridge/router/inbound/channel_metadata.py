@@ -55,7 +55,7 @@ async def news_of(
     if reader is None:
         return ()
     channel_metadata = await reader.metadata(channel)
-    raws = [raw for raw in channel_metadata.told if await _is_told_anew(store, connector, raw)]
+    raws = [raw for raw in channel_metadata.changes if await _is_changed(store, connector, raw)]
     if channel_metadata.pins is None:
         return raws
     known_pins = await held_pins(store, channel)
@@ -94,7 +94,7 @@ async def news_of_pin(
     return pinning if is_pinned is False else None
 
 
-async def _is_told_anew(store: KeyValueStore, connector: Connector, raw: Raw) -> bool:
+async def _is_changed(store: KeyValueStore, connector: Connector, raw: Raw) -> bool:
     """Whether a name or a topic is news. One of which nothing is noted yet is noted, and is no
     news."""
     for event in connector.decode(raw):

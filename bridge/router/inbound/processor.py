@@ -120,7 +120,7 @@ class LateReactions:
         """Emit `came_late` for a reaction that is told late. Raises what a listener raises."""
         if isinstance(event, ReactionAdded | ReactionRemoved) and self.orphans.is_doubted(row):
             late = self.clock.time() - event.time.timestamp()
-            if late > self.timeouts.told_late:
+            if late > self.timeouts.late_event_age:
                 channel = event.place.channel
                 await self.came_late.emit(ReactionsCameLate(row.raw.account, channel))
 

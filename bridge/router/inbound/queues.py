@@ -48,7 +48,7 @@ class InboundQueues:
             source.rows = deque(sorted(source.rows, key=lambda row: row.raw.order_key))
             self._go_on(key, source)
 
-    async def finish(self, key: str, *, upto: str) -> None:
+    async def finish(self, key: str, *, until: str) -> None:
         """Work on a held source's rows that are not later than this order key, the rest waits."""
         source = self._sources.get(key)
         if source is None or not source.holds:
@@ -56,8 +56,8 @@ class InboundQueues:
         if source.task is not None:
             await asyncio.wait({source.task})
         rows = sorted(source.rows, key=lambda row: row.raw.order_key)
-        early = [row for row in rows if row.raw.order_key <= upto]
-        source.rows = deque(row for row in rows if row.raw.order_key > upto)
+        early = [row for row in rows if row.raw.order_key <= until]
+        source.rows = deque(row for row in rows if row.raw.order_key > until)
         for row in early:
             await self._row_due.emit(row)
 

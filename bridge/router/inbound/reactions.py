@@ -191,7 +191,7 @@ class ApplyPin:
 
 
 class _ActorEvent(Protocol):
-    """An event of an actor, heard by an account."""
+    """An event of an actor, received by an account."""
 
     @property
     def account(self) -> AccountId: ...

@@ -99,7 +99,7 @@ class DeliveryFailures:
         about, channel = operation.message, operation.channel
         if not isinstance(operation, PostMessage) or is_notice(about):
             return
-        if self._rooms.wants_direct(operation.room, operation.account, channel):
+        if self._rooms.accepts_direct(operation.room, operation.account, channel):
             return
         stored = await self._store.message(about)
         end = stored and stored.state != "deleted" and self._directs.end_of(stored.author.id)

@@ -102,12 +102,12 @@ class SendingChecks:
         """Whether the operation's account is stopped, and the operation shows no notice."""
         return operation.account in self.stopped and not is_notice(operation.message)
 
-    def is_wanted(self, operation: Operation) -> bool:
+    def accepts(self, operation: Operation) -> bool:
         """Whether the operation's channel, if it is a direct one, still takes messages; deletions
         reach it always."""
         if isinstance(operation, DeleteMessage):
             return True
-        return self.rooms.wants_direct(operation.room, operation.account, operation.channel)
+        return self.rooms.accepts_direct(operation.room, operation.account, operation.channel)
 
     def why_given_up(self, item: OutboxItem) -> str:
         """Return why an operation that waited is not sent any more; empty where it is. It waited
@@ -158,12 +158,12 @@ class Lane:
         self._closing.set()
         self._wake.set()
 
-    def heard(self, operation: OperationId, receipt: Receipt) -> None:
+    def echo_received(self, operation: OperationId, receipt: Receipt) -> None:
         """A post of this operation came back from the platform: it arrived."""
         self._echoes[operation, receipt.slot] = receipt
         self._wake.set()
 
-    def heard_some_post(self) -> None:
+    def unknown_echo_received(self) -> None:
         """A post of ours came back, and nobody knows which: a lookup that waits happens now."""
         if self._doubt is not None:
             self._wake.set()
@@ -259,13 +259,13 @@ class Lane:
         wait = self._seconds_until_due(item)
         if isinstance(operation, Mark):
             if item.post_open:  # the end of the post wakes the lane, too
-                wait = max(wait, parts.timeouts.mark_wait)
+                wait = max(wait, parts.timeouts.reaction_wait)
             return Wait(wait) if wait > 0 else await parts.sender.send_mark(attempt, operation)
         if self._is_in_doubt(item):
             return await self._settle(attempt)
         if wait > 0:
             return Wait(wait)
-        if not parts.checks.is_wanted(operation):
+        if not parts.checks.accepts(operation):
             return cancelled(item, "the recipient accepts no direct messages any more")
         if why := parts.checks.why_given_up(item):
             return dead(item, why)
@@ -413,7 +413,7 @@ class Lane:
         """Whether it has been tried often and for long enough; `attempts` before this failure."""
         timeouts = self._with.timeouts
         is_mark = isinstance(item.delivery.operation, Mark)
-        limit = timeouts.retry_marks_for if is_mark else timeouts.retry_for
+        limit = timeouts.retry_reactions_for if is_mark else timeouts.retry_for
         age = self._with.clock.time() - item.created
         return attempts + 1 >= timeouts.odd_failures and age >= limit
 

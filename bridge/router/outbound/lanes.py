@@ -162,18 +162,18 @@ class Lanes:
 
     # --- news of a channel ----------------------------------------------------------------------
 
-    def heard(self, lane: LaneId, operation: OperationId, receipt: Receipt) -> None:
+    def echo_received(self, lane: LaneId, operation: OperationId, receipt: Receipt) -> None:
         """A post came back from the platform, which proves that it arrived should its answer be
         lost. Where nothing of its lane is open there is nothing to prove."""
-        self._duplicates.heard(operation, receipt)
+        self._duplicates.echo_received(operation, receipt)
         if running := self._lanes.get(lane):
-            running.heard(operation, receipt)
+            running.echo_received(operation, receipt)
 
-    def heard_ours(self, lane: LaneId) -> None:
+    def unknown_echo_received(self, lane: LaneId) -> None:
         """Some post of ours came back, and nobody knows which: a lane that looks for a post looks
         now."""
         if running := self._lanes.get(lane):
-            running.heard_some_post()
+            running.unknown_echo_received()
 
     # --- what operators do ----------------------------------------------------------------------
 

@@ -255,7 +255,7 @@ class DuplicateRemover:
         if len(self._resent) > _REMEMBERED:
             self._resent.popitem(last=False)
 
-    def heard(self, operation: OperationId, receipt: Receipt) -> None:
+    def echo_received(self, operation: OperationId, receipt: Receipt) -> None:
         """A post of this operation came back from the platform."""
         resent = self._resent.get(operation)
         if resent is None:

@@ -59,7 +59,7 @@ class Typing:
         self._clock = clock
         self._until: dict[ChannelRef, float] = {}
 
-    async def hear(self, raw: Raw) -> None:
+    async def handle(self, raw: Raw) -> None:
         """Show the typing events of a payload. Raises UndecodableEvent."""
         for event in self._connectors[raw.account].decode(raw):
             if isinstance(event, TypingStarted) and not event.own:
@@ -84,7 +84,7 @@ class Typing:
             return []
         channel, filtered = event.place.channel, filtered_event(event, nameless(event.actor))
         rooms, _ = admitting(
-            self._rooms.hearing(event.account, channel), event, nameless(event.actor)
+            self._rooms.receiving_from(event.account, channel), event, nameless(event.actor)
         )
         found = {
             member.channel: member

@@ -1,4 +1,5 @@
-"""After a start or a new session: what was said while nobody listened, before what is said now."""
+"""Reads the messages that were missed before a start or a new session, and lets them in before the
+live events."""
 
 from __future__ import annotations
 
@@ -32,18 +33,19 @@ from bridge.router.signals import ReactionsCameLate
 
 log = structlog.get_logger()
 
-_ROUNDS = 3  # times that a channel in trouble is looked back on, each time behind the others
-_SHORTEST_PAUSE = 0.25  # seconds, also where a platform says that a moment will do
+_ROUNDS = 3  # comparisons of a failing channel, each after those of the others
+_SHORTEST_PAUSE = 0.25  # seconds, also where a platform asks for a shorter one
 _STOPPED = "stopped"  # a value between a clean stop and the next start
 
-_Heard = tuple[AccountId, str]  # a channel, by its key, as one account hears it
+_AccountChannel = tuple[AccountId, str]  # a channel, by its key, as one account receives it
 
 
 @dataclass(frozen=True)
 class _Read:
-    """Everything up to `newest` is kept, but for what was said in one thread while another was
-    read; nothing is missing up to `whole`, which was said before the reading began. `run`: the last
-    loss of sight before that. `first`: the channel is new to us, and begins there."""
+    """Every message up to `newest` is kept, except for those of one thread that came while another
+    thread was read; none is missing up to `whole`, which was posted before the reading began.
+    `run`: the number of the last gap before that. `first`: the channel is new to us, and begins
+    there."""
 
     run: int
     newest: str
@@ -53,7 +55,7 @@ class _Read:
 
 @dataclass(frozen=True)
 class _Unread:
-    """The platform will not tell."""
+    """The platform does not let the account read the channel."""
 
     run: int
 
@@ -83,7 +85,7 @@ class CatchUp:
     While a channel is read its live events are kept and wait; its cursor moves only when it is
     current, so that a crash in between loses nothing. Channels whose live events wait are read
     first. Where the platform's limits do not let a channel be read soon enough, its live events go
-    on (`Timeouts.live_patience`), and what the reading finds comes after them.
+    on (`Timeouts.live_wait`), and what the reading finds comes after them.
     """
 
     def __init__(
@@ -106,30 +108,30 @@ class CatchUp:
         self._watchdog = watchdog
         self._clock = clock
         self._timeouts = timeouts
-        self._current: set[_Heard] = set()
-        self._runs: dict[_Heard, int] = {}
+        self._current: set[_AccountChannel] = set()
+        self._runs: dict[_AccountChannel, int] = {}
         self._places: defaultdict[AccountId, Places] = defaultdict(Places)
         self._rounds = Rounds(clock)
         self._readings: defaultdict[str, set[Reading]] = defaultdict(set)
-        self._stopped: float | None = None  # when the last process stopped, if it could say so
-        self._unread_at_stop: set[_Heard] = set()
+        self._stopped: float | None = None  # when the last process stopped, if it noted that
+        self._unread_at_stop: set[_AccountChannel] = set()
         self._started = self._stopping_at = clock.time()
-        self._covered: dict[_Heard, int] = {}  # the `run` of the last reading
-        self._reading: defaultdict[_Heard, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._failures: defaultdict[_Heard, int] = defaultdict(int)  # in a row
+        self._covered: dict[_AccountChannel, int] = {}  # the `run` of the last reading
+        self._reading: defaultdict[_AccountChannel, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._failures: defaultdict[_AccountChannel, int] = defaultdict(int)  # in a row
         self.behind = 0  # channels that are being read
         self._echoes: dict[tuple[AccountId, ChannelRef], str] = {}
         self._noted = 0.0
-        self._awaited: set[_Heard] = set()
-        self._read_upto: dict[_Heard, str] = {}
-        self._latest: dict[_Heard, str] = {}  # the latest order key that was told live
+        self._awaited: set[_AccountChannel] = set()
+        self._read_until: dict[_AccountChannel, str] = {}
+        self._latest: dict[_AccountChannel, str] = {}  # the latest order key of a live event
         self._comparing: dict[ChannelRef, asyncio.Task[None]] = {}
 
     def is_current(self, account: AccountId, channel: ChannelRef) -> bool:
         """Whether live events of the channel may move its cursor."""
         return (account, channel.key) in self._current
 
-    def event_told(self, raw: Raw) -> None:
+    def live_event_received(self, raw: Raw) -> None:
         """Note the order key of a live event: a reading that begins from now on finds later
         messages, or all of them."""
         if raw.channel is not None:
@@ -140,7 +142,7 @@ class CatchUp:
         """Whether the channel was read beyond this payload: a post that comes only now was deleted
         before the reading, or was in a thread that was not read just then."""
         channel = raw.channel
-        return channel is not None and raw.order_key <= self._read_upto.get(
+        return channel is not None and raw.order_key <= self._read_until.get(
             (raw.account, channel.key), ""
         )
 
@@ -160,18 +162,18 @@ class CatchUp:
         self.reconciler.behind += 1
         try:
             await self._clock.sleep(self._timeouts.compare_again)
-            upto = await self._store.cursor(account, channel)
-            if upto is not None:
-                request_budget = self.reconciler.request_budget()
+            until = await self._store.cursor(account, channel)
+            if until is not None:
+                request_limit = self.reconciler.request_limit()
                 await self.reconciler.read(
-                    account, channel, upto, request_budget, lambda: run == self._runs.get(key)
+                    account, channel, until, request_limit, lambda: run == self._runs.get(key)
                 )
         except StoreError as error:
             log.error("catch_up_failed", account=account, error=str(error))  # noqa: TRY400
         finally:
             self.reconciler.behind -= 1
 
-    async def heard_echo(self, raw: Raw) -> None:
+    async def echo_received(self, raw: Raw) -> None:
         """Move the cursor for our own posts, but not for each: to read a few again costs less.
         Raises StoreError."""
         if raw.channel is None or not self.is_current(raw.account, raw.channel):
@@ -231,9 +233,9 @@ class CatchUp:
     def await_sessions(self, channels: Mapping[AccountId, list[ChannelRef]]) -> None:
         """Hold the channels at the start: rows that were stored before the last stop may be newer
         than missed messages, so they wait until their channel is read."""
-        for account, heard_channels in channels.items():
+        for account, inbound_channels in channels.items():
             if self._connectors[account].abilities.history is not None:
-                for channel in heard_channels:
+                for channel in inbound_channels:
                     self._awaited.add((account, channel.key))
                     self._queues.hold(channel.key)
 
@@ -251,7 +253,7 @@ class CatchUp:
         abilities = self._connectors[account].abilities
         if abilities.history is None:
             return []  # nor has it a cursor that could move
-        compares = abilities.read_back is not None and self._timeouts.look_back > 0
+        compares = abilities.read_back is not None and self._timeouts.reconcile_window > 0
         self._rounds.begin(account, channels, compares=compares)
         for channel in channels:
             key = (account, channel.key)
@@ -277,8 +279,8 @@ class CatchUp:
                     channel: tasks.create_task(self.read(account, channel))
                     for channel in latest_first
                 }
-                await asyncio.wait(reads.values(), timeout=self._timeouts.look_back_patience)
-                await self._look_back(account, reads, runs, gap)
+                await asyncio.wait(reads.values(), timeout=self._timeouts.reconcile_read_timeout)
+                await self._reconcile(account, reads, runs, gap)
         except StoreError as error:
             log.error("catch_up_failed", account=account, error=str(error))  # noqa: TRY400
         finally:
@@ -291,7 +293,8 @@ class CatchUp:
     async def _latest_first(
         self, account: AccountId, channels: Sequence[ChannelRef]
     ) -> Sequence[ChannelRef]:
-        """As they come where the store does not tell: held channels must be read all the same."""
+        """The channels, those with the latest cursors first; in the given order where the store
+        fails, because held channels must be read all the same."""
         try:
             cursors = {
                 channel: await self._store.cursor(account, channel) or "" for channel in channels
@@ -301,7 +304,7 @@ class CatchUp:
             return channels
         return sorted(channels, key=lambda channel: cursors[channel], reverse=True)
 
-    async def _look_back(
+    async def _reconcile(
         self,
         account: AccountId,
         reads: Mapping[ChannelRef, asyncio.Task[None]],
@@ -309,32 +312,35 @@ class CatchUp:
         gap: Unreadable | None,
     ) -> None:
         """One channel after the other: first those that have been read; what a later session reads
-        is left to it. Where the budget ends before all is compared, that is said in the room."""
-        request_budget = self.reconciler.request_budget()
+        is left to it. Where the request limit ends it before all is compared, the rooms are
+        notified."""
+        request_limit = self.reconciler.request_limit()
         first_read = sorted(reads, key=lambda read: not reads[read].done())
         waiting = deque((channel, 1) for channel in first_read)
         while waiting:
             channel, tries = waiting.popleft()
             await asyncio.wait({reads[channel]})
 
-            def is_wanted(channel: ChannelRef = channel) -> bool:
+            def is_latest_run(channel: ChannelRef = channel) -> bool:
                 return self._runs[account, channel.key] == runs[channel]
 
-            upto = await self._store.cursor(account, channel)
-            if not is_wanted():
+            until = await self._store.cursor(account, channel)
+            if not is_latest_run():
                 continue
-            if upto is None or not self.is_current(account, channel):
+            if until is None or not self.is_current(account, channel):
                 self._rounds.compared(account, channel)
                 continue
             self._rounds.compare_begins(account)
-            how = await self.reconciler.read(account, channel, upto, request_budget, is_wanted)
-            if how == "trouble" and tries < _ROUNDS:
+            result = await self.reconciler.read(
+                account, channel, until, request_limit, is_latest_run
+            )
+            if result == "trouble" and tries < _ROUNDS:
                 waiting.append((channel, tries + 1))
                 continue
-            if is_wanted():
+            if is_latest_run():
                 self._rounds.compared(account, channel)
-            if how != "whole" and gap is not None:
-                await self._gaps.tell_uncompared(account, channel, gap)
+            if result != "whole" and gap is not None:
+                await self._gaps.post_uncompared(account, channel, gap)
 
     async def read(self, account: AccountId, channel: ChannelRef) -> None:
         """Read one held channel until that succeeds, once for all sessions that began before it.
@@ -365,7 +371,7 @@ class CatchUp:
                         self._rounds.read(account, channel)
                         await self._trust(account, channel, result)
                         break
-                if reading.waits and result.pause > self._patience(account, channel):
+                if reading.waits and result.pause > self._live_wait(account, channel):
                     self._end_hold(account, channel, reading)
                 await self._clock.sleep(result.pause)
         except StoreError as error:
@@ -387,17 +393,17 @@ class CatchUp:
         if not readings:
             del self._readings[channel.key]
 
-    def _patience(self, account: AccountId, channel: ChannelRef) -> float:
+    def _live_wait(self, account: AccountId, channel: ChannelRef) -> float:
         """How long live events wait for the platform's limits. Shorter in the first session after
-        a clean stop a moment ago: what may have been missed was said within that moment."""
+        a clean stop a moment ago: only messages of that moment may have been missed."""
         key, stopped = (account, channel.key), self._stopped
         first = self._runs.get(key, 0) <= 1 and key not in self._unread_at_stop
         if stopped is None or not first or self._started - stopped > self._timeouts.clean_stop:
-            return self._timeouts.live_patience
-        return self._timeouts.clean_patience
+            return self._timeouts.live_wait
+        return self._timeouts.live_wait_after_clean_stop
 
     async def _let_go(self, account: AccountId, channel: ChannelRef, reading: Reading) -> None:
-        await reading.patience_ends()
+        await reading.longest_wait_ends()
         self._end_hold(account, channel, reading)
 
     def _end_hold(self, account: AccountId, channel: ChannelRef, reading: Reading) -> None:
@@ -407,13 +413,13 @@ class CatchUp:
     async def _work_off_known(
         self, account: AccountId, channel: ChannelRef, reading: Reading
     ) -> None:
-        """What was kept before and is not later than the cursor misses nothing before it; nor do
-        live events of a channel that was never read."""
+        """Let in the kept events up to the cursor: nothing is missing before them. Nor is anything
+        before the live events of a channel that was never read."""
         cursor = await self._store.cursor(account, channel)
         if cursor is None:
             reading.end_hold()
             return
-        await self._queues.finish(channel.key, upto=cursor)
+        await self._queues.finish(channel.key, until=cursor)
 
     async def _try(
         self, account: AccountId, channel: ChannelRef, reading: Reading
@@ -426,7 +432,7 @@ class CatchUp:
                 return await self._read_once(account, channel, run, reading)
             except Refused as error:
                 log.warning("catch_up_rejected", channel=channel.key, error=str(error))
-                await self._tell_unread(account, channel)
+                await self._post_gap(account, channel)
                 return _Unread(run)
             except RateLimited as error:
                 return _Again(max(error.retry_after, _SHORTEST_PAUSE))
@@ -439,19 +445,20 @@ class CatchUp:
     async def _go_on(
         self, account: AccountId, channel: ChannelRef, result: _Read | _Unread
     ) -> None:
-        """Where a later session has the channel read anew, what was found does not wait for it: a
-        connection that breaks again and again holds nothing up."""
+        """Let in what was found where a later session reads the channel anew: a connection that
+        breaks again and again delays nothing."""
         if isinstance(result, _Read) and result.run != self._runs[account, channel.key]:
-            await self._queues.finish(channel.key, upto=result.newest)
+            await self._queues.finish(channel.key, until=result.newest)
             await self._store.set_cursor(account, channel, result.whole)
 
-    async def _tell_unread(self, account: AccountId, channel: ChannelRef) -> None:
+    async def _post_gap(self, account: AccountId, channel: ChannelRef) -> None:
         gap = self._silence(account)
         if gap is not None:
-            await self._gaps.tell(account, channel, gap)
+            await self._gaps.post(account, channel, gap)
 
     def _silence(self, account: AccountId) -> Unreadable | None:
-        """Since when this account heard nothing; None where that is not worth a word."""
+        """The gap since this account last received something; None where it is too short to be
+        announced."""
         return self._gap_since(self._watchdog.last(account))
 
     def _gap_since(self, since: float | None) -> Unreadable | None:
@@ -460,20 +467,21 @@ class CatchUp:
             return None
         return Unreadable(since, now)
 
-    async def tell_unheard(self, account: AccountId) -> None:
+    async def post_gap_at_start(self, account: AccountId) -> None:
         """Post after a start that messages are missing, for an account whose history cannot be
         read. Raises StoreError."""
         gap = self._gap_since(self._watchdog.away_since)
         if gap is not None and self._connectors[account].abilities.history is None:
-            await self._gaps.tell_all(account, gap)
+            await self._gaps.post_in_all_rooms(account, gap)
 
     async def _trust(
         self, account: AccountId, channel: ChannelRef, result: _Read | _Unread
     ) -> None:
         """Move the cursor, and from now on with every live event.
 
-        Not at once: what was said in one thread while we read another is found by neither, and
-        its live event may still be on the way. A crash before it comes must find the old cursor.
+        Not at once: a message that came in one thread while we read another is found by neither
+        reading, and its live event may still be on the way. After a crash before it comes, catch-up
+        must find the old cursor.
         """
         if isinstance(result, _Unread):
             return
@@ -497,12 +505,12 @@ class CatchUp:
             return _Read(run, newest, newest, first=True)
         await self._history_starts.note(account, channel, cursor)
         key = (account, channel.key)
-        whole = max(cursor, self._read_upto.get(key, ""), self._latest.get(key, ""))
+        whole = max(cursor, self._read_until.get(key, ""), self._latest.get(key, ""))
         # Nothing is missing up to the cursor, and what began a thread must be known as its root.
-        await self._queues.finish(channel.key, upto=cursor)
+        await self._queues.finish(channel.key, until=cursor)
         since = self._clock.time() - self._timeouts.thread_window
         threads = await self._store.live_threads(channel, since)
-        deadline = self._patience(account, channel)
+        deadline = self._live_wait(account, channel)
         missed = await self._collect(history, channel, cursor, threads, reading, deadline)
         newest, count = cursor, 0
         for raw in missed.posts:
@@ -514,8 +522,8 @@ class CatchUp:
         if count:
             log.info("catch_up_finished", channel=channel.key, found=count)
         for gap in missed.gaps(connector):
-            await self._gaps.tell(account, channel, gap)
-        self._read_upto[key] = newest
+            await self._gaps.post(account, channel, gap)
+        self._read_until[key] = newest
         return _Read(run, newest, min(whole, newest))
 
     async def _collect(
@@ -566,10 +574,10 @@ class _Missed:
         yield from self._unreadable
         if self._left_out:
             first, last = self._left_out[0], self._left_out[-1]
-            yield Unreadable(_said_at(connector, first), _said_at(connector, last), self._count)
+            yield Unreadable(_posted_at(connector, first), _posted_at(connector, last), self._count)
 
 
-def _said_at(connector: Connector, raw: Raw) -> float:
+def _posted_at(connector: Connector, raw: Raw) -> float:
     try:
         return connector.decode(raw)[0].time.timestamp()
     except (BridgeError, IndexError):

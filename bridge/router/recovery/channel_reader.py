@@ -1,5 +1,5 @@
-"""Which channels are read for what was missed, and when: at a new session, and when a channel is
-new to us."""
+"""Decides which channels are read for missed messages, and when: at a new session, and when a
+channel is new to us."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ class ChannelReader:
         catch_up: CatchUp,
         background: Background,
     ) -> None:
-        """`accounts`: those whose silence before this start was not looked at yet."""
+        """`accounts`: those whose gap before this start was not announced yet."""
         self._silent = set(accounts)
         self._rooms = rooms
         self._directs = directs
         self._catch_up = catch_up
         self._background = background
 
-    def heard_channels(self, account: AccountId) -> list[ChannelRef]:
+    def inbound_channels(self, account: AccountId) -> list[ChannelRef]:
         """All channels that the account listens to, those of direct messages included."""
-        return [*self._rooms.heard_channels(account), *self._directs.channels(account)]
+        return [*self._rooms.inbound_channels(account), *self._directs.channels(account)]
 
     def session_began(self, account: AccountId, channel: ChannelRef | None = None) -> None:
         """Something may have been missed: read every channel that this account listens to, or the
         given one if it is among them."""
         channels = [
-            heard_channel
-            for heard_channel in self.heard_channels(account)
-            if channel in (None, heard_channel)
+            inbound_channel
+            for inbound_channel in self.inbound_channels(account)
+            if channel in (None, inbound_channel)
         ]
         if account in self._silent:
             self._silent.discard(account)
-            self._background.spawn(self._catch_up.tell_unheard(account), f"gap of {account}")
+            self._background.spawn(self._catch_up.post_gap_at_start(account), f"gap of {account}")
         self._read(account, channels)
 
     def read_new(
@@ -53,18 +53,18 @@ class ChannelReader:
         before: Mapping[AccountId, Collection[ChannelRef]],
         connected: Collection[AccountId],
     ) -> None:
-        """Read the channels of rooms that were not heard `before`, of its accounts that are
-        connected."""
+        """Read the channels of rooms that were not received `before`, of the accounts that are
+        `connected`."""
         for account in connected:
             if account not in before:
                 continue
-            heard_before = before[account]
-            unheard = [
-                heard_channel
-                for heard_channel in self._rooms.heard_channels(account)
-                if heard_channel not in heard_before
+            known_channels = before[account]
+            new_channels = [
+                inbound_channel
+                for inbound_channel in self._rooms.inbound_channels(account)
+                if inbound_channel not in known_channels
             ]
-            self._read(account, unheard)
+            self._read(account, new_channels)
 
     async def direct_channel_opened(self, end: DirectEnd) -> None:
         """Read a direct channel that is new to us."""

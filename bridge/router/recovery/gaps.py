@@ -1,4 +1,4 @@
-"""What could not be recovered is said in its rooms, once for each gap."""
+"""Announces messages that could not be recovered in their rooms, once for each gap."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ class Gaps:
         self._connectors = connectors
         self._notices = notices
 
-    async def tell(self, account: AccountId, channel: ChannelRef, gap: Unreadable) -> None:
-        """Post the gap of one channel in all rooms that hear it. Raises StoreError."""
-        for room in self._rooms.hearing(account, channel):
-            await self._tell(account, room, gap, channel.key)
+    async def post(self, account: AccountId, channel: ChannelRef, gap: Unreadable) -> None:
+        """Post the gap of one channel in all rooms that receive from it. Raises StoreError."""
+        for room in self._rooms.receiving_from(account, channel):
+            await self._post(account, room, gap, channel.key)
 
-    async def tell_all(self, account: AccountId, gap: Unreadable) -> None:
-        """Post the gap of everything that the account hears, once in each of its rooms. Raises
+    async def post_in_all_rooms(self, account: AccountId, gap: Unreadable) -> None:
+        """Post the gap of all channels of the account, once in each of its rooms. Raises
         StoreError."""
         for room in self._rooms.all:
             if any(member.speaks and member.account == account for member in room.members):
-                await self._tell(account, room, gap, "")
+                await self._post(account, room, gap, "")
 
-    async def tell_uncompared(
+    async def post_uncompared(
         self, account: AccountId, channel: ChannelRef, gap: Unreadable
     ) -> None:
         """Post that changes in a channel were not compared to the end. Raises StoreError."""
@@ -45,11 +45,11 @@ class Gaps:
             f"Edits, deletions and reactions on {platform} {_between(gap.since, gap.until)} may be "
             "missing: there was more to compare than the bridge may ask for."
         )
-        for room in self._rooms.hearing(account, channel):
+        for room in self._rooms.receiving_from(account, channel):
             own_id = notice_id("uncompared", account, str(room.id), f"{gap.since:.3f}")
             await self._notices.say(own_id, text, room.id, room.listeners(), timeline=room.timeline)
 
-    async def _tell(self, account: AccountId, room: Room, gap: Unreadable, channel: str) -> None:
+    async def _post(self, account: AccountId, room: Room, gap: Unreadable, channel: str) -> None:
         own_id = notice_id("gap", account, channel, str(room.id), f"{gap.since:.3f}")
         platform = platform_name(self._connectors, self._connectors[account].capabilities.platform)
         await self._notices.say(
@@ -62,8 +62,8 @@ def words_of(gap: Unreadable, platform: str) -> str:
     when = _between(gap.since, gap.until)
     if gap.count is None:
         return f"Messages on {platform} {when} could not be read."
-    what = "1 message" if gap.count == 1 else f"{gap.count} messages"
-    return f"{what} on {platform} {when} could not be recovered."
+    subject = "1 message" if gap.count == 1 else f"{gap.count} messages"
+    return f"{subject} on {platform} {when} could not be recovered."
 
 
 def _between(since: float, until: float) -> str:

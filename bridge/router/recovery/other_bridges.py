@@ -164,7 +164,7 @@ class OtherBridges:
                 except BridgeError as error:
                     log.warning("own_posts_check_failed", account=account, error=str(error))
 
-    async def heard(self, raw: Raw, echo: Echo) -> None:
+    async def echo_received(self, raw: Raw, echo: Echo) -> None:
         """Judge a post of our account that came back. Raises StoreError."""
         if raw.channel is None or echo.receipt is None:
             return
@@ -234,7 +234,7 @@ class OtherBridges:
     def _note(self, account: AccountId, channel: ChannelRef, native_id: str, other: str) -> None:
         now = self._clock.time()
         if account in self._stopped:
-            self._notices.tell_again(account, channel, self._stopped[account])
+            self._notices.post_reminder(account, channel, self._stopped[account])
             return
         unknown_posts = [
             post
@@ -253,7 +253,7 @@ class OtherBridges:
         stopped = self._stopped[account] = SendingStopped(now, other)
         log.error("other_bridge_detected", account=account, other=other, own=self.instance)
         metrics.SENDING_STOPPED.labels(account).set(1)
-        self._notices.tell(account, channel, stopped)
+        self._notices.post(account, channel, stopped)
 
 
 class StopNotices:
@@ -280,7 +280,7 @@ class StopNotices:
         self._last_at = 0.0
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def tell(self, account: AccountId, channel: ChannelRef, stopped: SendingStopped) -> None:
+    def post(self, account: AccountId, channel: ChannelRef, stopped: SendingStopped) -> None:
         """Keep the stop, and post why nothing is sent, in the background: the caller may be a
         connection that ends now."""
         self._last_at = stopped.since
@@ -294,7 +294,9 @@ class StopNotices:
         own_id = notice_id("other_bridge", account, f"{stopped.since:.3f}")
         self._spawn(self._keep_and_post(account, channel, own_id, text, stopped, keep=True))
 
-    def tell_again(self, account: AccountId, channel: ChannelRef, stopped: SendingStopped) -> None:
+    def post_reminder(
+        self, account: AccountId, channel: ChannelRef, stopped: SendingStopped
+    ) -> None:
         """Post now and then that the other bridge still sends: it may not have noticed this one,
         and this notice is a post of our account, too."""
         now, repeats = self._clock.time(), self._repeats[account]

@@ -52,7 +52,7 @@ class Reading:
             queues.release(self._key)
         return queues is not None
 
-    async def patience_ends(self) -> None:
+    async def longest_wait_ends(self) -> None:
         """Returns when its live events have waited long enough; never while there are none."""
         await self.came.wait()
         await self._clock.sleep(self._longest)

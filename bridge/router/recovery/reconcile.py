@@ -1,5 +1,5 @@
-"""After a gap: what stands is compared with what we hold; edits, deletions and posts that nobody
-told us of go into the inbox as if they had just been heard."""
+"""Compares channels with the archive after a gap: edits, deletions and posts that the bridge missed
+go into the inbox as if they were live events."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ from bridge.router.runtime.timeouts import Timeouts
 log = structlog.get_logger()
 
 _SHORTEST_PAUSE = 0.25
-_REQUESTS_OF_AFFAIRS = 2  # about
+_METADATA_REQUESTS = 2  # about
 
-# How a look back of a channel went: nothing is left to compare (or a later one will); the budget
-# ended it; the platform did not let us; it was in trouble, and may be asked again.
+# How the comparison of a channel ended: nothing is left to compare (or a later comparison does it);
+# the request limit ended it; the platform refused; the platform failed, and may be asked again.
 Compared = Literal["whole", "ended", "refused", "trouble"]
 
 
 @dataclass
-class RequestBudget:
+class RequestLimit:
     """How many requests one comparison may still make."""
 
     left: int
@@ -63,7 +63,7 @@ class _Comparison:
     pins: Mapping[str, ExpectedPin]
 
 
-class _LookBackStore(
+class _ReconcileStore(
     RecoveryStore, InboxStore, KeyValueStore, ReactionStore, MessageStore, Protocol
 ):
     """What `Reconciler` needs of the store."""
@@ -75,7 +75,7 @@ class Reconciler:
 
     def __init__(
         self,
-        store: _LookBackStore,
+        store: _ReconcileStore,
         connectors: Mapping[AccountId, Connector],
         queues: InboundQueues,
         history_starts: HistoryStarts,
@@ -88,29 +88,29 @@ class Reconciler:
         self.history_starts = history_starts
         self._clock = clock
         self._timeouts = timeouts
-        self.behind = 0  # channels that are being looked at, or wait for it
+        self.behind = 0  # channels that are being compared, or wait for that
 
-    def request_budget(self) -> RequestBudget:
-        return RequestBudget(self._timeouts.look_back_requests)
+    def request_limit(self) -> RequestLimit:
+        return RequestLimit(self._timeouts.reconcile_requests)
 
     async def read(
         self,
         account: AccountId,
         channel: ChannelRef,
-        upto: str,
-        request_budget: RequestBudget,
-        is_wanted: Callable[[], bool],
+        until: str,
+        request_limit: RequestLimit,
+        is_latest_run: Callable[[], bool],
     ) -> Compared:
-        """Compare one channel up to this order key, while `is_wanted`; wait out some trouble of the
-        platform. Returns how it went. Raises StoreError."""
+        """Compare one channel up to the order key `until`, while `is_latest_run` returns True; wait
+        out some failures of the platform. Returns how it ended. Raises StoreError."""
         abilities = self._connectors[account].abilities
-        if self._timeouts.look_back <= 0:
+        if self._timeouts.reconcile_window <= 0:
             return "whole"
         failures = 0
-        while is_wanted() and failures < self._timeouts.catch_up_tries:
+        while is_latest_run() and failures < self._timeouts.catch_up_tries:
             try:
                 return await self._read_once(
-                    account, channel, abilities, upto, request_budget, is_wanted
+                    account, channel, abilities, until, request_limit, is_latest_run
                 )
             except RateLimited as error:
                 await self._clock.sleep(max(error.retry_after, _SHORTEST_PAUSE))
@@ -122,33 +122,33 @@ class Reconciler:
                 failures += 1
                 log.warning("reconcile_delayed", channel=channel.key, error=str(error), pause=pause)
                 await self._clock.sleep(pause)
-        return "trouble" if is_wanted() else "whole"
+        return "trouble" if is_latest_run() else "whole"
 
     async def _read_once(
         self,
         account: AccountId,
         channel: ChannelRef,
         abilities: Abilities,
-        upto: str,
-        request_budget: RequestBudget,
-        is_wanted: Callable[[], bool],
+        until: str,
+        request_limit: RequestLimit,
+        is_latest_run: Callable[[], bool],
     ) -> Compared:
         if (read_back := abilities.read_back) is None:
             return "whole"
         began = await self.history_starts.of(account, channel)
-        if request_budget.left <= 0:
+        if request_limit.left <= 0:
             return "ended"
         if began is None:
             return "whole"
         await self._queues.worked_off(channel.key)  # what catch-up found is held, too
-        await self._read_affairs(account, channel, request_budget)
-        if upto <= began:
+        await self._compare_metadata(account, channel, request_limit)
+        if until <= began:
             return "whole"
-        since = self._clock.time() - self._timeouts.look_back
+        since = self._clock.time() - self._timeouts.reconcile_window
         held_messages = await self._store.expected_messages(
-            channel, since, limit=self._timeouts.look_back_messages
+            channel, since, limit=self._timeouts.reconcile_messages
         )
-        if len(held_messages) == self._timeouts.look_back_messages:
+        if len(held_messages) == self._timeouts.reconcile_messages:
             since = max(since, held_messages[-1].at)  # what is older is not compared
         by_id, pins = (
             {held_message.native_id: held_message for held_message in held_messages},
@@ -161,33 +161,33 @@ class Reconciler:
             )
         )
         count = 0
-        stretches = read_back.stretches(channel, since, upto, threads)
+        stretches = read_back.stretches(channel, since, until, threads)
         async with aclosing(stretches) as reading:
-            asked_at = self._clock.time()
+            requested_at = self._clock.time()
             async for stretch in reading:
-                request_budget.left -= 1
-                count += await self._compare(comparison, stretch, asked_at)
-                if request_budget.left <= 0 or not is_wanted():
+                request_limit.left -= 1
+                count += await self._compare(comparison, stretch, requested_at)
+                if request_limit.left <= 0 or not is_latest_run():
                     break
-                await self._clock.sleep(self._timeouts.look_back_pause)
-                asked_at = self._clock.time()
+                await self._clock.sleep(self._timeouts.reconcile_pause)
+                requested_at = self._clock.time()
         if count:
             log.info("reconcile_finished", channel=channel.key, found=count)
-        if request_budget.left > 0 or not is_wanted():
+        if request_limit.left > 0 or not is_latest_run():
             return "whole"
         log.warning("reconcile_limited", account=account, channel=channel.key,
-                    requests=self._timeouts.look_back_requests)  # fmt: skip
+                    requests=self._timeouts.reconcile_requests)  # fmt: skip
         metrics.RECONCILE_LIMITED.labels(account).inc()
         return "ended"
 
-    async def _read_affairs(
-        self, account: AccountId, channel: ChannelRef, request_budget: RequestBudget
+    async def _compare_metadata(
+        self, account: AccountId, channel: ChannelRef, request_limit: RequestLimit
     ) -> None:
-        """Its name, its topic and its pins."""
+        """Compare the channel's name, its topic and its pins."""
         connector = self._connectors[account]
         if connector.abilities.channel_metadata is None:
             return
-        request_budget.left -= _REQUESTS_OF_AFFAIRS
+        request_limit.left -= _METADATA_REQUESTS
         news = await news_of(self._store, connector, channel, self._clock.time())
         accepted = [await self._take(raw) for raw in news]
         if any(accepted):
@@ -197,23 +197,25 @@ class Reconciler:
                 found=sum(accepted),
                 of="the channel itself",
             )
-        await self._clock.sleep(self._timeouts.look_back_pause)
+        await self._clock.sleep(self._timeouts.reconcile_pause)
 
-    async def _compare(self, comparison: _Comparison, stretch: Stretch, asked_at: float) -> int:
-        """How much in it nobody had told us; it was asked for at `asked`."""
+    async def _compare(self, comparison: _Comparison, stretch: Stretch, requested_at: float) -> int:
+        """The number of changes in the stretch that we did not know; `requested_at` is when the
+        platform was asked for it."""
         count = 0
         new: list[Standing] = []
         for post in stretch.posts:
             held = comparison.held.get(post.native_id)
             if held is None:
                 new.append(post)
-            marks = (
-                await self._marks(comparison, stretch, post, held.message, asked_at) if held else ()
+            changes = (
+                await self._changes_on(comparison, stretch, post, held.message, requested_at)
+                if held
+                else ()
             )
-            pin = await self._pin(comparison, post, asked_at) if held else ()
-            for raw in (*_unknown_events(comparison, post), *marks, *pin):
+            for raw in (*_unknown_events(comparison, post), *changes):
                 count += await self._take(raw)
-        for raw in await self._marks_of_new(comparison, stretch, new, asked_at):
+        for raw in await self._changes_on_new(comparison, stretch, new, requested_at):
             count += await self._take(raw)
         now = self._clock.time()
         for missing_message in await self._gone(comparison, stretch):
@@ -223,10 +225,14 @@ class Reconciler:
             count += await self._take(raw)
         return count
 
-    async def _marks_of_new(
-        self, comparison: _Comparison, stretch: Stretch, posts: Sequence[Standing], asked_at: float
+    async def _changes_on_new(
+        self,
+        comparison: _Comparison,
+        stretch: Stretch,
+        posts: Sequence[Standing],
+        requested_at: float,
     ) -> Sequence[Raw]:
-        """Of posts that we did not hold: those that came in now, or just before."""
+        """The reactions and pins on posts that we did not hold before this comparison."""
         marked_posts = [post for post in posts if post.reactions or post.pin]
         if marked_posts:
             await self._queues.worked_off(comparison.channel.key)
@@ -235,12 +241,27 @@ class Reconciler:
             message = await self._store.resolve(comparison.channel, post.native_id)
             stored = await self._store.message(message) if message else None
             if message and stored and stored.state != "deleted":
-                raws += await self._marks(comparison, stretch, post, message, asked_at)
-                raws += await self._pin(comparison, post, asked_at)
+                raws += await self._changes_on(comparison, stretch, post, message, requested_at)
         return raws
 
-    async def _pin(self, comparison: _Comparison, post: Standing, asked_at: float) -> Sequence[Raw]:
-        """That this post was pinned, or its pin taken away, while nobody listened."""
+    async def _changes_on(
+        self,
+        comparison: _Comparison,
+        stretch: Stretch,
+        post: Standing,
+        message: MessageId,
+        requested_at: float,
+    ) -> Sequence[Raw]:
+        """The changes of the reactions and of the pin on this post."""
+        return (
+            *await self._changed_reactions(comparison, stretch, post, message, requested_at),
+            *await self._changed_pin(comparison, post, requested_at),
+        )
+
+    async def _changed_pin(
+        self, comparison: _Comparison, post: Standing, requested_at: float
+    ) -> Sequence[Raw]:
+        """The pin of this post, or the end of its pin, during the gap."""
         reader = comparison.abilities.channel_metadata
         if post.pin is None or reader is None:
             return ()
@@ -251,19 +272,19 @@ class Reconciler:
             post.native_id,
             post.pin or None,
             comparison.pins,
-            asked_at,
+            requested_at,
         )
         return (raw,) if raw else ()
 
-    async def _marks(
+    async def _changed_reactions(
         self,
         comparison: _Comparison,
         stretch: Stretch,
         post: Standing,
         message: MessageId,
-        asked_at: float,
+        requested_at: float,
     ) -> Sequence[Raw]:
-        """Reactions that were put on this post, or taken back, while nobody listened."""
+        """Reactions that were added to this post, or removed, during the gap."""
         reactors = comparison.abilities.reactors
         if reactors is None:
             return ()
@@ -282,7 +303,7 @@ class Reconciler:
                     comparison.channel, post.native_id, stretch.thread, reaction.native
                 )
             changed += [(emoji, actor, True) for actor in actors if actor not in held_actors]
-            if len(actors) >= reaction.count:  # else not all of them are told
+            if len(actors) >= reaction.count:  # else the platform does not name all of them
                 changed += [
                     (emoji, actor, False) for actor in sorted(held_actors.difference(actors))
                 ]
@@ -296,7 +317,7 @@ class Reconciler:
                 stretch.thread,
                 emoji,
                 actor,
-                asked_at,
+                requested_at,
                 present=present,
             )
             for emoji, actor, present in changed
@@ -304,8 +325,8 @@ class Reconciler:
         return [raw for raw in raws if raw is not None]
 
     async def _gone(self, comparison: _Comparison, stretch: Stretch) -> Sequence[ExpectedMessage]:
-        """What we hold of the stretch and does not stand there. One of them is asked for by
-        itself first: what the platform merely does not show is not gone."""
+        """The messages that we hold of the stretch and that the platform does not list there. The
+        first of them is fetched by itself: a message that is merely not listed is not deleted."""
         standing = {post.native_id for post in stretch.posts}
         missing_messages = [
             held
@@ -341,7 +362,7 @@ class Reconciler:
 
 
 def _unknown_events(comparison: _Comparison, post: Standing) -> Sequence[Raw]:
-    """What this post tells that we do not know."""
+    """What the post shows that we do not know: the post itself, its end, an edit."""
     held = comparison.held.get(post.native_id)
     if held is None:
         key = comparison.read_back.order_key(post.native_id)

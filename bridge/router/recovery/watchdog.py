@@ -1,4 +1,4 @@
-"""Whether accounts hear: since when they heard nothing, and whether there was nothing to hear."""
+"""Finds stalled connections: open ones that deliver no events although messages were posted."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from bridge.router.signals import OperationEnded
 log = structlog.get_logger()
 
 _ALIVE = "alive"
-_HOPELESS = 3  # times that a new connection did not help
+_HOPELESS = 3  # new connections that did not help
 
 
-class _HearingStore(InboxStore, KeyValueStore, Protocol):
+class _WatchdogStore(InboxStore, KeyValueStore, Protocol):
     """What `ConnectionWatchdog` needs of the store."""
 
 
 class ConnectionWatchdog:
-    """Watches connections. One that receives nothing although messages were posted is made anew,
-    which begins a session and so reads what was missed.
+    """Watches connections. It renews a stalled one, which begins a session, so that catch-up reads
+    the missed messages.
 
     `away_since` is when the bridge was last alive before this start; None at its first.
     """
 
     def __init__(
         self,
-        store: _HearingStore,
+        store: _WatchdogStore,
         connectors: Mapping[AccountId, Connector],
         rooms: Rooms,
         clock: Clock,
@@ -54,10 +54,10 @@ class ConnectionWatchdog:
         self._newest: dict[tuple[AccountId, ChannelRef], str] = {}
         self._posted: dict[AccountId, float] = {}
         self._stalled: dict[AccountId, int] = {}
-        self._looked: dict[AccountId, float] = {}  # when each was last found deaf, or we started
+        self._looked: dict[AccountId, float] = {}  # when each last stalled, or we started
         self.away_since: float | None = None
 
-    def heard(self, raw: Raw) -> None:
+    def note_received(self, raw: Raw) -> None:
         """Note that the account received something."""
         self._last[raw.account] = self._clock.time()
         if raw.channel is not None:
@@ -97,7 +97,7 @@ class ConnectionWatchdog:
     async def run(self) -> None:
         """Note that the bridge is alive, and probe silent accounts, until cancelled."""
         while True:
-            await self._clock.sleep(self._timeouts.hearing_interval)
+            await self._clock.sleep(self._timeouts.watchdog_interval)
             try:
                 await self.note_alive()
                 for account in list(self._connectors):
@@ -124,21 +124,21 @@ class ConnectionWatchdog:
         channel = await self._busiest(account)
         if channel is None or history is None:
             return
-        heard_before = self._last.get(account)
+        last_before = self._last.get(account)
         key = (account, channel)
         known_key = max(self._newest.get(key, ""), await self._store.cursor(*key) or "")
         try:
             newest = await history.newest(channel)
             if newest > known_key:
-                await self._clock.sleep(self._timeouts.deaf_grace)
+                await self._clock.sleep(self._timeouts.stalled_grace)
         except StoreError:
             raise
         except BridgeError as error:
             log.info("connection_probe_failed", account=account, error=str(error))
             return
-        if newest <= known_key or self._last.get(account) != heard_before:
+        if newest <= known_key or self._last.get(account) != last_before:
             return
-        self._newest[key] = newest  # what a new connection does not hear either is no new reason
+        self._newest[key] = newest  # if the new connection misses it too, that is no new stall
         self._stalled[account] = self._stalled.get(account, 0) + 1
         self._looked[account] = self._clock.time()
         metrics.STALLED.labels(account).inc()
@@ -148,19 +148,20 @@ class ConnectionWatchdog:
         self._reconnect(account)
 
     def _is_silent(self, account: AccountId) -> bool:
-        """For so long that it is worth a request; sooner where our own post was not heard."""
-        now, silence = self._clock.time(), self._timeouts.deaf_after
+        """Whether the account has received nothing for so long that a probe is worth a request;
+        sooner where the echo of our own post is missing."""
+        now, silence = self._clock.time(), self._timeouts.stalled_after
         last, posted = self._last.get(account, 0.0), self._posted.get(account, 0.0)
         last, times = max(last, self._looked.get(account, 0.0)), self._stalled.get(account, 0)
         echoes = self._connectors[account].capabilities.echo
-        # An echo may come before the answer that says that the post stands.
-        if echoes and posted - self._timeouts.deaf_grace > last and not times:
-            return now - posted >= self._timeouts.deaf_to_echo
+        # An echo may come before the answer to its request.
+        if echoes and posted - self._timeouts.stalled_grace > last and not times:
+            return now - posted >= self._timeouts.stalled_after_post
         return now - last >= silence * 2 ** min(times, 6)
 
     async def _busiest(self, account: AccountId) -> ChannelRef | None:
-        """Where something was said last, as far as we know."""
-        channels = self._rooms.heard_channels(account)
+        """The channel with the latest message that we know of."""
+        channels = self._rooms.inbound_channels(account)
         keys = {
             channel: max(
                 self._newest.get((account, channel), ""),

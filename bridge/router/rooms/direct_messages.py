@@ -88,7 +88,7 @@ class DirectMessages:
         """Return whose direct messages with our bot this channel holds; None for other channels."""
         return self._at.get((account, channel)) if self._at else None
 
-    def wants(self, room: RoomId, account: AccountId, channel: ChannelRef) -> bool:
+    def accepts(self, room: RoomId, account: AccountId, channel: ChannelRef) -> bool:
         """Whether the person in this direct channel still accepts the messages of a room of two
         people; True for other rooms."""
         between = split_key(room)[0] == _KIND

@@ -56,8 +56,8 @@ class ReferenceNames:
         self._groups: dict[AccountId, tuple[float, Mapping[str, str]]] = {}
 
     async def named(self, account: AccountId | None, message: Message) -> Message:
-        """The message with the names of whom and what it mentions. `account` heard it; None: an
-        agent said it."""
+        """The message with the names of the people and channels that it mentions. `account`
+        received it; None: an agent wrote it."""
         in_texts = [
             node
             for part in message.content
@@ -83,7 +83,7 @@ class ReferenceNames:
         return with_bridge_metadata(message, additions.model_copy(update={"names": all_names}))
 
     async def named_in(self, account: AccountId, markdown: str) -> str:
-        """Text with the names of whom and what it mentions. `account` heard it."""
+        """Text with the names of whom and what it mentions. `account` received it."""
         mentioned = mentions_named(markdown)
         if not mentioned:
             return markdown
@@ -138,9 +138,9 @@ class ReferenceNames:
                 case _:
                     pass
 
-    async def _name(self, heard_by: AccountId | None, node: Named) -> str | None:
+    async def _name(self, receiving_account: AccountId | None, node: Named) -> str | None:
         platform, workspace = _home(key_of(node))
-        account = self._account_for(heard_by, platform, workspace)
+        account = self._account_for(receiving_account, platform, workspace)
         if account is None:
             return None
         native = split_key(key_of(node))[-1]
@@ -158,13 +158,13 @@ class ReferenceNames:
         return None if name == native else name
 
     def _account_for(
-        self, heard_by: AccountId | None, platform: str, workspace: str
+        self, receiving_account: AccountId | None, platform: str, workspace: str
     ) -> AccountId | None:
-        """Who can look up something of this workspace: whoever heard of it, else an account that
-        is in a room there."""
-        found = self._connectors.get(heard_by) if heard_by else None
+        """The account that looks up a name of this workspace: the one that received it, else one
+        with a channel of a room there."""
+        found = self._connectors.get(receiving_account) if receiving_account else None
         if found is not None and found.capabilities.platform == platform:
-            return heard_by
+            return receiving_account
         if workspace:
             return self._rooms.account_seeing(platform, workspace)
         accounts = self._rooms.accounts_in(platform)

@@ -1,4 +1,4 @@
-"""Rooms as the router knows them: who is heard, who is shown what, which agents sit there."""
+"""Rooms as the router knows them: their channels, what each is shown, and their agents."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class RoomsOfTwo(Protocol):
 
     def find(self, room: RoomId) -> Room | None: ...
 
-    def wants(self, room: RoomId, account: AccountId, channel: ChannelRef) -> bool: ...
+    def accepts(self, room: RoomId, account: AccountId, channel: ChannelRef) -> bool: ...
 
 
 class Rooms:
@@ -186,16 +186,16 @@ class Rooms:
         self._platform_name = platform_name
         self._of_two = of_two
 
-    def wants_direct(self, room: RoomId, account: AccountId, channel: ChannelRef) -> bool:
+    def accepts_direct(self, room: RoomId, account: AccountId, channel: ChannelRef) -> bool:
         """Whether the channel accepts the messages of this room; only direct channels may refuse
         them."""
-        return self._of_two is None or self._of_two.wants(room, account, channel)
+        return self._of_two is None or self._of_two.accepts(room, account, channel)
 
-    def hearing(self, account: AccountId, channel: ChannelRef) -> Sequence[Room]:
+    def receiving_from(self, account: AccountId, channel: ChannelRef) -> Sequence[Room]:
         """Return the rooms into which this channel's messages come through this account. What
         another account receives from the channel goes nowhere: to that account our posts are a
         stranger's."""
-        return self._index.heard.get((account, channel), ())
+        return self._index.receiving.get((account, channel), ())
 
     def holding(self, channel: ChannelRef) -> Sequence[Room]:
         """Return the rooms that this channel is in, in their order."""
@@ -260,7 +260,7 @@ class Rooms:
         workspaces = self._index.workspaces.items()
         return {workspace: account for (of, workspace), account in workspaces if of == platform}
 
-    def heard_channels(self, account: AccountId) -> list[ChannelRef]:
+    def inbound_channels(self, account: AccountId) -> list[ChannelRef]:
         """Return the channels that this account listens to, each once."""
         return list(self._index.speaking.get(account, ()))
 
@@ -271,7 +271,7 @@ class _Index:
     sets."""
 
     by_id: dict[RoomId, Room] = field(default_factory=dict[RoomId, Room])
-    heard: dict[tuple[AccountId, ChannelRef], list[Room]] = field(
+    receiving: dict[tuple[AccountId, ChannelRef], list[Room]] = field(
         default_factory=dict[tuple[AccountId, ChannelRef], list[Room]]
     )
     holding: dict[ChannelRef, dict[RoomId, Room]] = field(
@@ -297,7 +297,7 @@ class _Index:
         self.by_id[room.id] = room
         for member in room.members:
             self._add_member(room, member)
-        self.heard.setdefault((ACCOUNT, outside_channel(room.id)), []).append(room)
+        self.receiving.setdefault((ACCOUNT, outside_channel(room.id)), []).append(room)
 
     def _add_member(self, room: Room, member: Member) -> None:
         account, channel = member.account, member.channel
@@ -312,6 +312,6 @@ class _Index:
             self.altering[room.id, channel.key] = member.options
         if member.speaks:
             self.speaking.setdefault(account, {})[channel] = None
-            rooms = self.heard.setdefault((account, channel), [])
+            rooms = self.receiving.setdefault((account, channel), [])
             if not rooms or rooms[-1] is not room:
                 rooms.append(room)

@@ -153,7 +153,7 @@ class AgentAccess:
         Raises StoreError."""
         if not self.is_direct(event.place.channel):
             return None
-        room = next(iter(self._rooms.hearing(event.account, event.place.channel)), None)
+        room = next(iter(self._rooms.receiving_from(event.account, event.place.channel)), None)
         member = None if room is None else room.member(event.place.channel)
         if room is None or member is None:
             return None
@@ -219,8 +219,8 @@ class PlatformGroups:
         return groups
 
     def _account_of(self, actor: ActorId, channel: ChannelRef | None) -> AccountId | None:
-        """Who can see them: an account in their workspace, the one that heard them first of all;
-        somebody of another organisation is seen by the one that heard them."""
+        """The account that can see this person: the one that received their message, else one in
+        their workspace. A guest from another organisation is visible to the receiving account."""
         platform, *rest = split_key(actor)
         channel_there = channel if channel is not None and channel.platform == platform else None
         if channel_there is not None and [channel_there.workspace] == rest[:1]:

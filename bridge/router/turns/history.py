@@ -142,7 +142,7 @@ class History:
         membership: AgentMembership,
         question: Message,
         context: StoredMessage,
-        upto: int,
+        until: int,
     ) -> int:
         """How many places were looked at, of those up to `said`. What the agent answered while this
         question waited stands before it: turns of a session know of one another."""
@@ -154,7 +154,7 @@ class History:
         )
         question_id = MessageId(question.message_id)
         before = await self._store.number_of(room.conversation, question_id)
-        later = 0 if before is None else upto - before
+        later = 0 if before is None else until - before
         looked_at = 0
         if later:
             page = await self._store.past(
@@ -190,7 +190,7 @@ class History:
                 return None
 
 
-def known_upto(position: Position, conversation: Conversation) -> dict[str, JsonValue]:
+def known_until(position: Position, conversation: Conversation) -> dict[str, JsonValue]:
     """Return how much of the room an agent knew that was shown this conversation, and that ends at
     this position: it is noted with its answer for the next turn (`metadata.agents.<name>`)."""
     about: Any = (conversation.metadata or {}).get(KEY)

@@ -46,7 +46,7 @@ from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.turns.answer import Answer
 from bridge.router.turns.card_repair import CardRepair
 from bridge.router.turns.follow_ups import FollowUps
-from bridge.router.turns.history import History, known_upto
+from bridge.router.turns.history import History, known_until
 from bridge.router.turns.inputs import Inputs
 from bridge.router.turns.publisher import AnswerPublisher
 from bridge.router.turns.sessions import TurnContext
@@ -366,7 +366,7 @@ class TurnEnding:
         called: Sequence[NewTurn] = ()
         if answer.has_content:
             position = await self._store.position(context.room.conversation)
-            answer.note(known_upto(position, running.turn.conversation))
+            answer.note(known_until(position, running.turn.conversation))
             answer.time(running.first_shown, self._clock.monotonic() - running.began)
             called = await self._keep(running, failed=failure is not None)
         self._publisher.ended(context, answer)

@@ -105,14 +105,14 @@ class AgentSelection:
         one another as often as the room allows."""
         if not event.author.bot:
             return named
-        hearing = [membership for membership in named if membership.bots]
-        if not hearing:
+        listening = [membership for membership in named if membership.bots]
+        if not listening:
             return ()
         since = self.clock.time() - WITHIN
         left = room.talk.turns - await self.store.called_by_others(room.id, since)
-        if left < len(hearing):
+        if left < len(listening):
             log.warning("agent_turns_limited", room=room.id, by=event.author.id)
-        return hearing[: max(left, 0)]
+        return listening[: max(left, 0)]
 
     async def _chosen(
         self, room: Room, event: MessagePosted, new: NewMessage, routed: RoutedMessage

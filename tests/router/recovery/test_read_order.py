@@ -199,8 +199,8 @@ async def test_what_was_kept_before_a_crash_and_misses_nothing_before_it_is_show
 
 @pytest.mark.parametrize(
     ("how", "away", "wanted"),
-    [("clean", 1.0, "clean_patience"), ("clean", 3600.0, "live_patience"),
-     ("crash", 1.0, "live_patience"), ("again", 1.0, "live_patience")],
+    [("clean", 1.0, "live_wait_after_clean_stop"), ("clean", 3600.0, "live_wait"),
+     ("crash", 1.0, "live_wait"), ("again", 1.0, "live_wait")],
 )  # fmt: skip
 async def test_live_events_wait_less_for_the_limits_after_a_clean_stop_a_moment_ago(
     pairs: ChannelPairs, how: str, away: float, wanted: str
@@ -228,7 +228,7 @@ async def test_a_channel_that_was_not_read_before_a_clean_stop_counts_as_after_a
         await pairs.sales.say(CHANNELS[0], "live")
         await pairs.clock.advance(1)
 
-    assert (CHANNELS[0], pairs.rig.timeouts.live_patience) in pairs.sales.reads
+    assert (CHANNELS[0], pairs.rig.timeouts.live_wait) in pairs.sales.reads
 
 
 async def test_how_far_the_reading_is_can_be_told(pairs: ChannelPairs) -> None:

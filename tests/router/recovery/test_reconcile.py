@@ -33,15 +33,15 @@ class FakeReadBack(FakeThatFetches):
         return replace(super().own_abilities(), read_back=self, reactors=self)
 
     async def stretches(
-        self, channel: ChannelRef, since: float, upto: str, threads: Sequence[str]
+        self, channel: ChannelRef, since: float, until: str, threads: Sequence[str]
     ) -> AsyncGenerator[Stretch, None]:
         self.pages += 1
         standing_texts = [
             self._standing(post.id, post.text, own=post.operation is not None)
             for post in self.channels[channel.channel]
-            if post.id not in self.hidden and not self.blind and post.id <= upto
+            if post.id not in self.hidden and not self.blind and post.id <= until
         ]
-        yield Stretch(None, "000000", upto, tuple(standing_texts))
+        yield Stretch(None, "000000", until, tuple(standing_texts))
 
     def _standing(self, native_id: str, text: str, *, own: bool) -> Standing:
         post, at = posted(self, native_id, text), self.edits.get(native_id)
@@ -252,7 +252,7 @@ async def test_posts_beyond_the_budget_are_counted_and_said_to_be_missing(
 
 async def test_a_look_back_that_its_budget_ends_is_said_once_in_the_room(pair: Pair) -> None:
     rig, sales, billing = pair
-    rig.timeouts = replace(rig.timeouts, look_back_requests=1)
+    rig.timeouts = replace(rig.timeouts, reconcile_requests=1)
     async with rig.run() as router:
         one, _ = await post_all(rig, sales, "one", "two")
         sales.silently(one, "one, mended")

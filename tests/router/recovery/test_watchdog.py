@@ -51,11 +51,11 @@ async def test_a_deaf_account_is_connected_anew_and_catches_up(pair: Pair) -> No
         await rig.clock.advance(400)
 
         assert sales.connections == 2
-        assert "nothing of what is said is heard" in router.operations.why_deaf(sales.account)
+        assert "nothing of what is said is heard" in router.operations.stall_fault(sales.account)
         assert billing.texts("b") == ["heard", "not heard"]
 
         await sales.say("s", "heard again")
-        assert router.operations.why_deaf(sales.account) == ""
+        assert router.operations.stall_fault(sales.account) == ""
 
 
 async def test_a_quiet_channel_is_no_deafness(pair: Pair) -> None:
@@ -65,7 +65,7 @@ async def test_a_quiet_channel_is_no_deafness(pair: Pair) -> None:
         await rig.clock.advance(3600)
 
         assert sales.connections == 1
-        assert router.operations.why_deaf(sales.account) == ""
+        assert router.operations.stall_fault(sales.account) == ""
 
 
 async def test_an_account_that_stays_deaf_is_asked_less_and_less_and_says_what_to_do(
@@ -79,7 +79,9 @@ async def test_an_account_that_stays_deaf_is_asked_less_and_less_and_says_what_t
             await rig.clock.advance(600)
 
         assert 3 <= sales.connections < 12
-        assert "which events the app is subscribed to" in router.operations.why_deaf(sales.account)
+        assert "which events the app is subscribed to" in router.operations.stall_fault(
+            sales.account
+        )
 
 
 async def test_an_account_that_does_not_hear_its_own_post_is_probed_soon(clock: FakeClock) -> None:
