@@ -135,7 +135,7 @@ class PlatformError(BridgeError):
 class RateLimited(PlatformError):
     """The platform asks us to wait `retry_after` seconds.
 
-    `scope` names the rules among the call's budgets that must wait (see
+    `scope` names the rules among the call's rate limits that must wait (see
     `bridge.model.operations.Call`); empty means its first, which is its narrowest.
     """
 

@@ -41,7 +41,7 @@ class Capabilities(BaseModel):
     - `history`: messages can be read back (catch-up, settling).
     - `citations`: the maximum number of sources that a message may cite natively.
     - `stream_pace`: seconds between two edits of a growing message.
-    - `budgets`: the rates of each rule; a call names the rules that it counts against.
+    - `rate_limits`: the rates of each rule; a call names the rules that it counts against.
     - `link_marks`: texts, one of which each address of a message contains
       (`chat.example/archives/`).
     """
@@ -57,5 +57,5 @@ class Capabilities(BaseModel):
     history: bool
     citations: int = 0
     stream_pace: float
-    budgets: dict[str, tuple[Rate, ...]]
+    rate_limits: dict[str, tuple[Rate, ...]]
     link_marks: tuple[str, ...] = ()

@@ -279,8 +279,8 @@ class Delivery(BaseModel):
 
 
 class RateLimitKey(BaseModel):
-    """One limit that a call counts against: a rule of the connector's `budgets`, and the object it
-    applies to."""
+    """One limit that a call counts against: a rule of the connector's `rate_limits`, and the object
+    that it applies to."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -320,7 +320,7 @@ class Call(BaseModel):
     slot: int = 0
     thread: str | None = None
     native_id: str | None = None
-    budgets: tuple[RateLimitKey, ...] = ()
+    rate_limits: tuple[RateLimitKey, ...] = ()
     body: dict[str, JsonValue]
     files: tuple[Upload, ...] = ()
 

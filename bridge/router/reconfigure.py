@@ -64,7 +64,7 @@ class Reconfigure:
     def start_account(self, account: AccountId, connector: Connector) -> None:
         """Receive through this connector until the account is stopped."""
         self._parts.outbound.references.learn_connectors()
-        self._parts.outbound.rate_limits.set_rules(account, connector.capabilities.budgets)
+        self._parts.outbound.rate_limits.set_rules(account, connector.capabilities.rate_limits)
         self._parts.inbound.receivers.start(account, connector, self._inbox)
 
     async def stop_account(self, account: AccountId) -> None:

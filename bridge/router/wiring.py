@@ -263,7 +263,7 @@ def wire_outbound(shared: Dependencies, rooms: RoomParts, groups: Groups) -> Out
         shared.signals,
     )
     all_rooms, timeouts = shared.rooms, shared.timeouts
-    rate_limits = RateLimits(clock, {a: c.capabilities.budgets for a, c in connectors.items()})
+    rate_limits = RateLimits(clock, {a: c.capabilities.rate_limits for a, c in connectors.items()})
     references = References(store, connectors, all_rooms, groups)
     in_flight = InFlightCalls(connectors)
     url_of = shared.content.files.url_of if shared.content.files else public_url

@@ -117,8 +117,8 @@ class StreamsContract:
         calls = [*(more_of(rig.connector, growing.post, MORE, copy) or ())]
         calls += end_of(rig.connector, growing.post, WHOLE, copy)
 
-        limits = rig.connector.capabilities.budgets
-        assert {key.rule for call in calls for key in call.budgets} <= set(limits)
+        limits = rig.connector.capabilities.rate_limits
+        assert {key.rule for call in calls for key in call.rate_limits} <= set(limits)
 
 
 def stream_post(rig: ConnectorRig, post: Delivery, asker: str, thread: str | None) -> Delivery:

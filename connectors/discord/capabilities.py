@@ -88,7 +88,7 @@ CAPABILITIES = Capabilities(
     history=True,
     stream_pace=1.2,
     link_marks=("discord.com/channels/", "discordapp.com/channels/"),
-    budgets={
+    rate_limits={
         GLOBAL: (Rate(count=50, seconds=1),),
         WEBHOOK_EXECUTE: (Rate(count=5, seconds=2),),
         MESSAGE_CREATE: (Rate(count=5, seconds=5),),

@@ -50,7 +50,7 @@ class Typing:
             method=TYPE,
             operation=OperationId("typing"),
             channel=channel,
-            budgets=(
+            rate_limits=(
                 RateLimitKey(rule=TYPING, of=channel.channel),
                 RateLimitKey(rule=GLOBAL, of=self.account),
             ),

@@ -9,7 +9,7 @@ from connectors.irc import caps
 from connectors.irc.isupport import Support
 from connectors.irc.wire import LINE_BYTES
 
-LINES = "lines"  # the rule of the budgets: every line of an account counts
+LINES = "lines"  # the rule of the rate limit: every line of an account counts
 
 # Bytes of `nick!user@host` until the server has told ours: longest nick, user and host in use.
 LONGEST_MASK = 30 + 1 + 11 + 1 + 63
@@ -91,7 +91,7 @@ def capabilities_of(
         echo=caps.ECHO in on,
         history=caps.has_history(on),
         stream_pace=60.0,
-        budgets={LINES: (Rate(count=burst, seconds=burst / per_second),)},
+        rate_limits={LINES: (Rate(count=burst, seconds=burst / per_second),)},
     )
 
 

@@ -49,7 +49,7 @@ SAY, CORRECT, REDACT, REACT, UNREACT = "say", "correct", "redact", "react", "unr
 PASTE_NAME, PASTE_TYPE = "message.txt", "text/plain"
 _EXCERPT = 40  # characters of what is answered
 _EDITED = "(edited) "
-_MOST_TOKENS = 100  # lines of a call that count against the budget
+_MOST_TOKENS = 100  # lines of a call that count against the rate limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +230,7 @@ def _posts(
         if slot not in standing:
             yield Call(
                 kind="post", method=SAY, operation=operation.id, channel=operation.channel,
-                slot=slot, budgets=_budgets(delivery, body), body=body,
+                slot=slot, rate_limits=_rate_limits(delivery, body), body=body,
             )  # fmt: skip
 
 
@@ -252,7 +252,7 @@ def _correction(
     return Call(
         kind="edit", method=CORRECT, operation=delivery.operation.id,
         channel=delivery.operation.channel, slot=copy.slot, native_id=copy.native_id,
-        budgets=_budgets(delivery, body), body=body,
+        rate_limits=_rate_limits(delivery, body), body=body,
     )  # fmt: skip
 
 
@@ -269,7 +269,8 @@ def _deletion(delivery: Delivery, standing: Sequence[Receipt], form: Form) -> En
     calls = (
         Call(
             kind="delete", method=REDACT, operation=operation.id, channel=operation.channel,
-            slot=copy.slot, native_id=copy.native_id, budgets=_budgets(delivery, {}), body={},
+            slot=copy.slot, native_id=copy.native_id, rate_limits=_rate_limits(delivery, {}),
+            body={},
         )
         for copy in redactable
     )  # fmt: skip
@@ -284,13 +285,13 @@ def _reaction(
     call = Call(
         kind="other", method=REACT if isinstance(mark, AddReaction) else UNREACT,
         operation=mark.id, channel=mark.channel, slot=standing[0].slot,
-        native_id=standing[0].native_id, budgets=_budgets(delivery, {}),
+        native_id=standing[0].native_id, rate_limits=_rate_limits(delivery, {}),
         body={"emoji": mark.emoji},
     )  # fmt: skip
     return Encoded(calls=(call,))
 
 
-def _budgets(delivery: Delivery, body: dict[str, JsonValue]) -> tuple[RateLimitKey, ...]:
+def _rate_limits(delivery: Delivery, body: dict[str, JsonValue]) -> tuple[RateLimitKey, ...]:
     """A key for each line, so that a message of several lines counts as so many."""
     lines = body.get("lines")
     count = len(lines) if isinstance(lines, list) else 1

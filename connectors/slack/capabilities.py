@@ -162,7 +162,7 @@ CAPABILITIES = Capabilities(
     # about 1/s in a channel with short bursts, several hundred a minute in a workspace; Tier 3
     # (update, delete) 50 a minute. Our windows are a little longer than documented, as our
     # clock is not Slack's.
-    budgets={
+    rate_limits={
         POST_PER_CHANNEL: (Rate(count=4, seconds=4.2),),
         POST_PER_WORKSPACE: (Rate(count=300, seconds=61.0),),
         UPDATE_PER_WORKSPACE: (Rate(count=50, seconds=61.0),),

@@ -286,7 +286,7 @@ def _post(
 
 
 def _post_limits(operation: PostMessage | EditMessage) -> tuple[RateLimitKey, ...]:
-    channel = ids.channel_budget(operation.account, operation.channel)
+    channel = ids.rate_limited_channel(operation.account, operation.channel)
     return (
         RateLimitKey(rule=POST_PER_CHANNEL, of=channel),
         RateLimitKey(rule=POST_PER_WORKSPACE, of=operation.account),

@@ -169,7 +169,7 @@ def payload_key(digest: str) -> str:
     return join_key("payload", digest)
 
 
-def channel_budget(account: AccountId, channel: ChannelRef) -> str:
+def rate_limited_channel(account: AccountId, channel: ChannelRef) -> str:
     """The rate limit key of a channel. Slack limits each app: two apps in one channel have one
     limit each."""
     return join_key(account, channel.channel)

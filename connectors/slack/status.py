@@ -34,6 +34,6 @@ def working_call(
         method=SET_STATUS,
         operation=OperationId("status"),
         channel=channel,
-        budgets=(RateLimitKey(rule=SET_STATUS, of=ids.channel_budget(account, channel)),),
+        rate_limits=(RateLimitKey(rule=SET_STATUS, of=ids.rate_limited_channel(account, channel)),),
         body=body,
     )

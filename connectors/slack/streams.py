@@ -105,7 +105,10 @@ class Streaming:
             update={
                 "method": START_STREAM,
                 "body": body,
-                "budgets": (*call.budgets, RateLimitKey(rule=START_STREAM, of=operation.account)),
+                "rate_limits": (
+                    *call.rate_limits,
+                    RateLimitKey(rule=START_STREAM, of=operation.account),
+                ),
             }
         )
 
@@ -275,11 +278,11 @@ def _title(step: PlanStep) -> str:
 def _on_stream(call: Call, method: str, more: dict[str, JsonValue]) -> Call:
     key = RateLimitKey(rule=method, of=_account_of(call))
     body = {"channel": call.channel.channel, "ts": call.native_id, **more}
-    return call.model_copy(update={"method": method, "body": body, "budgets": (key,)})
+    return call.model_copy(update={"method": method, "body": body, "rate_limits": (key,)})
 
 
 def _account_of(call: Call) -> str:
-    return call.budgets[0].of if call.budgets else ""
+    return call.rate_limits[0].of if call.rate_limits else ""
 
 
 def _stream_receipt(call: Call) -> Receipt:

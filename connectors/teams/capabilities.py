@@ -87,7 +87,7 @@ CAPABILITIES = Capabilities(
     stream_pace=1.5,
     link_marks=("teams.microsoft.com/l/message/",),
     # msteams-docs, "Optimize your bot with rate limiting", 2026-10; edits count as sends.
-    budgets={
+    rate_limits={
         CONVERSATION: (
             Rate(count=7, seconds=1),
             Rate(count=8, seconds=2),

@@ -79,7 +79,7 @@ class Typing:
             method="POST",
             operation=OperationId("typing"),
             channel=channel,
-            budgets=_rate_limits(channel, self.app_id),
+            rate_limits=_rate_limits(channel, self.app_id),
             body={"type": "typing"},
         )
 

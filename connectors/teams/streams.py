@@ -212,5 +212,5 @@ def _is_final(call: Call) -> bool:
 
 def _on_stream(call: Call, body: dict[str, JsonValue]) -> Call:
     key = RateLimitKey(rule=STREAM, of=call.channel.key)
-    others = [budget for budget in call.budgets if budget.rule != STREAM]
-    return call.model_copy(update={"method": METHOD, "body": body, "budgets": (*others, key)})
+    others = [limit for limit in call.rate_limits if limit.rule != STREAM]
+    return call.model_copy(update={"method": METHOD, "body": body, "rate_limits": (*others, key)})

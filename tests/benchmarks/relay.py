@@ -36,7 +36,7 @@ PLATFORMS = ("slack", "discord", "teams")
 WHO = {
     "baseline": "tests.benchmarks.baseline_process",
     "bridge": "tests.benchmarks.bridge_process",
-    "bridge with budgets": "tests.e2e.bridge_process",
+    "bridge with rate limits": "tests.e2e.bridge_process",
 }
 COMPARED = ("baseline", "bridge")
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -215,7 +215,7 @@ def _percentiles(waits: Sequence[float]) -> dict[str, float]:
 
 async def within_limits(size: Size) -> dict[str, Any]:
     """The published limits on: how many requests were refused for being too many."""
-    async with metered(limits=True) as sandbox, program(sandbox, "bridge with budgets"):
+    async with metered(limits=True) as sandbox, program(sandbox, "bridge with rate limits"):
         before = _too_many(await sandbox.sandbox.refusals())
         for platform in PLATFORMS:
             await sandbox.post(platform, size.limited, rate=6, in_flight=200)

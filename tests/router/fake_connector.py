@@ -84,7 +84,7 @@ class FakeConnector:
         clock: Clock,
         *,
         echo: bool = False,
-        budgets: dict[str, tuple[Rate, ...]] | None = None,
+        rate_limits: dict[str, tuple[Rate, ...]] | None = None,
     ) -> None:
         self.account = AccountId(account)
         self.own_name = ""
@@ -96,7 +96,7 @@ class FakeConnector:
             echo=echo,
             history=False,
             stream_pace=1.0,
-            budgets=budgets or {},
+            rate_limits=rate_limits or {},
         )
         self.abilities = self.own_abilities()
         self.channels: defaultdict[str, list[Post]] = defaultdict(list)
@@ -301,7 +301,7 @@ class FakeConnector:
                     slot=slot,
                     thread=delivery.thread,
                     native_id=have[slot].native_id if slot in have else None,
-                    budgets=(
+                    rate_limits=(
                         RateLimitKey(rule="channel", of=operation.channel.key),
                         RateLimitKey(rule="account", of=self.account),
                     ),
@@ -328,7 +328,7 @@ class FakeConnector:
         call = Call(
             kind="other", method=operation.type, operation=operation.id,
             channel=operation.channel, native_id=copy.native_id,
-            budgets=(RateLimitKey(rule="marks", of=self.account),),
+            rate_limits=(RateLimitKey(rule="marks", of=self.account),),
             body={"text": "", "emoji": getattr(operation, "emoji", "")},
         )  # fmt: skip
         return Encoded(calls=(call,))

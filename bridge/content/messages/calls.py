@@ -46,7 +46,7 @@ def post_call(
         slot=slot,
         thread=thread,
         native_id=native_id,
-        budgets=rate_limits,
+        rate_limits=rate_limits,
         body=body,
         files=files,
     )
@@ -77,7 +77,7 @@ def copy_call(
         slot=copy.slot,
         thread=copy.thread,
         native_id=copy.native_id,
-        budgets=rate_limits,
+        rate_limits=rate_limits,
         body=body,
         files=files,
     )

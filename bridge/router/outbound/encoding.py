@@ -230,7 +230,7 @@ def _as_stream(
     if call.kind != "post" or not operation.grows:
         return ()
     opening = streams.opening(delivery, call)
-    own = () if opening is None else [key for key in opening.budgets if key not in call.budgets]
-    if opening is None or not rate_limits.has_room(operation.account, own):
+    if opening is None:
         return ()
-    return (opening,)
+    own = [key for key in opening.rate_limits if key not in call.rate_limits]
+    return (opening,) if rate_limits.has_room(operation.account, own) else ()

@@ -149,7 +149,7 @@ class Sender:
     def block_limits(self, account: AccountId, call: Call, error: RateLimited) -> None:
         """Give no permission under the limits that the platform named; where it named none, under
         the call's narrowest."""
-        keys = [key for key in call.budgets if key.rule in error.scope] or call.budgets[:1]
+        keys = [key for key in call.rate_limits if key.rule in error.scope] or call.rate_limits[:1]
         self._rate_limits.block(account, keys, error.retry_after)
 
     # --- posts, edits and deletions ---------------------------------------------------------------
@@ -193,7 +193,7 @@ class Sender:
         """Make one call after the other, each with permission; False when the router stops before
         the first."""
         operation, urgency = attempt.operation, _urgency(attempt.item)
-        keys = progress.calls[0].budgets if progress.calls else ()
+        keys = progress.calls[0].rate_limits if progress.calls else ()
         async with self._rate_limits.permission(operation.account, keys, urgency):
             if attempt.closing.is_set():
                 return False
@@ -204,7 +204,7 @@ class Sender:
                 await self._make_next_call(attempt, progress)
         while len(progress.receipts) < len(progress.calls):
             await self._store.record(operation.id, progress.receipts[-1:])
-            keys = progress.next_call.budgets
+            keys = progress.next_call.rate_limits
             async with self._rate_limits.permission(operation.account, keys, urgency):
                 await self._make_next_call(attempt, progress)
         return True
@@ -256,7 +256,9 @@ class Sender:
             progress.replace_next_call(call)
             urgency = _urgency(attempt.item)
             try:
-                async with self._rate_limits.permission(operation.account, call.budgets, urgency):
+                async with self._rate_limits.permission(
+                    operation.account, call.rate_limits, urgency
+                ):
                     return await self._in_flight.make(connector, call, self._timeouts)
             except Refused as refused_again:
                 error = refused_again
@@ -277,7 +279,9 @@ class Sender:
         encoded = await self._encoding.encode(attempt.item.delivery, attempt.connector)
         losses = [*encoded.losses]
         for call in encoded.calls:
-            async with self._rate_limits.permission(mark.account, call.budgets, Priority.REACTION):
+            async with self._rate_limits.permission(
+                mark.account, call.rate_limits, Priority.REACTION
+            ):
                 if attempt.closing.is_set() or await self._is_taken_back(attempt):
                     return None
                 await self._store.begin(mark.id)

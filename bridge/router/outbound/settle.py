@@ -311,6 +311,6 @@ class DuplicateRemover:
     async def _send(self, connector: Connector, delivery: Delivery) -> None:
         for call in connector.encode(delivery).calls:
             async with self._rate_limits.permission(
-                connector.account, call.budgets, Priority.FINAL_EDIT
+                connector.account, call.rate_limits, Priority.FINAL_EDIT
             ):
                 await self._in_flight.make(connector, call, self._timeouts)

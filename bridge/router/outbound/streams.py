@@ -172,7 +172,7 @@ class Stream:
         calls = volatile_calls(delivery, [call]) if own is None else own
         for changed in self._with.encoding.edits.changed_by(account, calls):
             async with self._with.rate_limits.permission(
-                account, changed.budgets, Priority.STREAM_EDIT
+                account, changed.rate_limits, Priority.STREAM_EDIT
             ):
                 if self._closing:
                     break

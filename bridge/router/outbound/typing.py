@@ -101,7 +101,7 @@ class Typing:
         if connector is None or typing is None or now < self._until.get(member.channel, now):
             return
         call = typing.typing_call(member.channel)
-        if call is None or not self._rate_limits.has_room(member.account, call.budgets):
+        if call is None or not self._rate_limits.has_room(member.account, call.rate_limits):
             return
         if len(self._until) >= _REMEMBERED:
             self._until.pop(next(iter(self._until)))
@@ -122,7 +122,7 @@ class Typing:
             return
         byline = self._bylines.of_agent(work.agent)
         call = progress.working_call(member.account, member.channel, thread, byline, words)
-        if call is None or not self._rate_limits.has_room(member.account, call.budgets):
+        if call is None or not self._rate_limits.has_room(member.account, call.rate_limits):
             return
         work.shown[member] = (words, now)
         await self._send(connector, call, member.account)
@@ -138,7 +138,9 @@ class Typing:
     async def _send(self, connector: Connector, call: Call, account: AccountId) -> None:
         try:
             async with asyncio.timeout(_DEADLINE):
-                async with self._rate_limits.permission(account, call.budgets, Priority.CATCH_UP):
+                async with self._rate_limits.permission(
+                    account, call.rate_limits, Priority.CATCH_UP
+                ):
                     await connector.send(call)
         except (PlatformError, TimeoutError) as error:
             log.debug("typing_failed", account=account, error=str(error))

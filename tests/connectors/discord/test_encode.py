@@ -95,7 +95,7 @@ def test_a_post_is_one_webhook_call_with_name_and_picture() -> None:
                 method="webhook.execute",
                 operation=OperationId("op-1"),
                 channel=WHERE,
-                budgets=(
+                rate_limits=(
                     RateLimitKey(rule="webhook_execute", of=CHANNEL),
                     RateLimitKey(rule="global", of="discord"),
                 ),
@@ -190,7 +190,7 @@ def test_a_reaction_goes_to_the_first_copy() -> None:
         "other", "reaction.add", "2", "7",
     )  # fmt: skip
     assert call.body == {"emoji": "👍"}
-    assert [key.rule for key in call.budgets] == ["reaction", "global"]
+    assert [key.rule for key in call.rate_limits] == ["reaction", "global"]
 
 
 def test_blocks_that_discord_lacks_are_losses() -> None:

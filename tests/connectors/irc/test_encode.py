@@ -198,7 +198,7 @@ def test_a_pin_is_named_as_lost_so_that_a_note_says_it(
 def test_every_line_counts_against_the_pace() -> None:
     (call,) = encode(delivery("one\ntwo\nthree"), MODERN).calls
 
-    assert len(call.budgets) == 3
+    assert len(call.rate_limits) == 3
 
 
 # --- long texts -----------------------------------------------------------------------------

@@ -39,7 +39,7 @@ def test_after_a_flood_the_pace_is_half() -> None:
 
 
 def test_the_lanes_keep_the_same_pace() -> None:
-    (rate,) = capabilities_of(4, 0.5).budgets[LINES]
+    (rate,) = capabilities_of(4, 0.5).rate_limits[LINES]
 
     assert (rate.count, rate.seconds) == (4, 8.0)
 

@@ -98,7 +98,7 @@ def test_a_post_carries_its_author_and_its_operation() -> None:
                 operation=OperationId("op-1"),
                 channel=CHANNEL,
                 thread="1700000000.000100",
-                budgets=(
+                rate_limits=(
                     RateLimitKey(rule="post_per_channel", of="acme:C1"),
                     RateLimitKey(rule="post_per_workspace", of="acme"),
                 ),
@@ -128,7 +128,7 @@ def test_an_edit_changes_what_stands_there() -> None:
 
     assert (call.kind, call.method, call.native_id) == ("edit", "chat.update", "1700000000.000000")
     assert call.thread == "1.2"
-    assert call.budgets == (RateLimitKey(rule="update_per_workspace", of="acme"),)
+    assert call.rate_limits == (RateLimitKey(rule="update_per_workspace", of="acme"),)
     assert call.body == {
         "channel": "C1", "ts": "1700000000.000000", "text": "new", "mrkdwn": True,
         "parse": "none", "link_names": False,
@@ -184,7 +184,7 @@ def test_reactions_and_pins_go_to_the_first_copy() -> None:
         (call,) = marked(operation, copy(0), copy(1)).calls
 
         assert (call.kind, call.method, call.body) == ("other", method, body)
-        assert {key.rule for key in call.budgets} == {method}
+        assert {key.rule for key in call.rate_limits} == {method}
 
 
 def test_an_emoji_without_a_name_is_a_loss() -> None:
@@ -393,8 +393,8 @@ def test_every_budget_that_a_call_names_is_known() -> None:
     account, channel = COMMON["account"], COMMON["channel"]
     working = working_call(account, channel, "1700000000.000100", ANN, "is thinking…")
     assert working
-    named = {key.rule for call in [*calls, working] for key in call.budgets}
-    assert named | set(STREAMS) == set(CAPABILITIES.budgets)
+    named = {key.rule for call in [*calls, working] for key in call.rate_limits}
+    assert named | set(STREAMS) == set(CAPABILITIES.rate_limits)
 
 
 _TEXTS = st.text(

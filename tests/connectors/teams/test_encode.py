@@ -45,7 +45,7 @@ from tests.connectors.teams.payloads import APP_ID, CHANNEL, TENANT
 from tests.connectors.teams.test_text import read_back
 
 CHANNEL_REF = ChannelRef(platform="teams", workspace=TENANT, channel=CHANNEL)
-BUDGETS = (
+RATE_LIMITS = (
     RateLimitKey(rule="conversation", of=f"{APP_ID} {CHANNEL_REF.key}"),
     RateLimitKey(rule="app_and_tenant", of=f"{APP_ID} {TENANT}"),
 )
@@ -89,7 +89,7 @@ def test_a_post_names_its_author_in_bold_and_counts_against_both_budgets() -> No
             operation=OperationId("op"),
             channel=CHANNEL_REF,
             thread="17",
-            budgets=BUDGETS,
+            rate_limits=RATE_LIMITS,
             body={"type": "message", "textFormat": "markdown", "text": "**Ann**\n\nhello **you**"},
         ),
     )

@@ -150,7 +150,7 @@ async def test_our_own_reaction_coming_back_goes_nowhere(trio: Trio) -> None:
 
 async def test_what_is_taken_back_before_it_went_out_is_never_done(clock: FakeClock) -> None:
     sales = FakeConnector("sales", clock)
-    billing = FakeConnector("billing", clock, budgets={"marks": (Rate(count=1, seconds=30),)})
+    billing = FakeConnector("billing", clock, rate_limits={"marks": (Rate(count=1, seconds=30),)})
     rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
     rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
     async with rig.run():
@@ -169,7 +169,7 @@ async def test_what_is_taken_back_before_it_went_out_is_never_done(clock: FakeCl
 
 async def test_posts_never_wait_for_reactions(clock: FakeClock) -> None:
     sales = FakeConnector("sales", clock)
-    billing = FakeConnector("billing", clock, budgets={"marks": (Rate(count=1, seconds=60),)})
+    billing = FakeConnector("billing", clock, rate_limits={"marks": (Rate(count=1, seconds=60),)})
     rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
     rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
     async with rig.run():

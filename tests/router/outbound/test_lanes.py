@@ -195,7 +195,10 @@ async def test_an_answer_that_changes_while_its_thread_is_found_gone_begins_it_a
     clock: FakeClock,
 ) -> None:
     slow = {"channel": (Rate(count=1, seconds=60.0),)}
-    sales, billing = FakeConnector("sales", clock), FakeConnector("billing", clock, budgets=slow)
+    sales, billing = (
+        FakeConnector("sales", clock),
+        FakeConnector("billing", clock, rate_limits=slow),
+    )
     rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
     rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
 
@@ -454,7 +457,7 @@ async def test_what_was_begun_and_never_sent_is_put_back_when_the_bridge_stops(
 ) -> None:
     slow = {"channel": (Rate(count=1, seconds=60.0),)}
     sales = FakeConnector("sales", clock)
-    billing = FakeWithHistory("billing", clock, budgets=slow)
+    billing = FakeWithHistory("billing", clock, rate_limits=slow)
     rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
     rig.room("plaza", (sales, "s", "both"), (billing, "b", "both"))
 

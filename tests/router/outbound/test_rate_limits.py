@@ -21,9 +21,9 @@ def keys(channel: str) -> list[RateLimitKey]:
 class Senders:
     """Requests that note when they got permission."""
 
-    def __init__(self, clock: FakeClock, budgets: RateLimits) -> None:
+    def __init__(self, clock: FakeClock, rate_limits: RateLimits) -> None:
         self.clock = clock
-        self.budgets = budgets
+        self.rate_limits = rate_limits
         self.granted: list[tuple[str, float]] = []
         self.tasks: list[asyncio.Task[None]] = []
         self.began = clock.now
@@ -32,7 +32,7 @@ class Senders:
         self, name: str, channel: str, *, takes: float = 0.0, priority: Priority = Priority.POST
     ) -> None:
         async def work() -> None:
-            async with self.budgets.permission(ANN, keys(channel), priority):
+            async with self.rate_limits.permission(ANN, keys(channel), priority):
                 self.granted.append((name, self.clock.now - self.began))
                 await self.clock.sleep(takes)
 
@@ -40,7 +40,7 @@ class Senders:
 
     async def done(self) -> None:
         await asyncio.gather(*self.tasks)
-        await self.budgets.close()
+        await self.rate_limits.close()
 
 
 async def test_a_window_is_counted_from_the_answer() -> None:
@@ -57,9 +57,9 @@ async def test_a_window_is_counted_from_the_answer() -> None:
 
 async def test_a_waiting_request_does_not_hold_up_another_channel() -> None:
     clock = FakeClock()
-    budgets = RateLimits(clock, {ANN: CHANNEL})
-    senders = Senders(clock, budgets)
-    budgets.block(ANN, keys("slow")[:1], 30.0)
+    rate_limits = RateLimits(clock, {ANN: CHANNEL})
+    senders = Senders(clock, rate_limits)
+    rate_limits.block(ANN, keys("slow")[:1], 30.0)
 
     senders.send("slow", "slow")
     senders.send("quick", "quick")

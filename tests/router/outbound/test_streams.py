@@ -29,9 +29,9 @@ class FakeStreams(FakeConnector):
     shows_steps = False
 
     def __init__(
-        self, account: str, clock: FakeClock, budgets: dict[str, tuple[Rate, ...]] | None = None
+        self, account: str, clock: FakeClock, rate_limits: dict[str, tuple[Rate, ...]] | None = None
     ) -> None:
-        super().__init__(account, clock, budgets=budgets)
+        super().__init__(account, clock, rate_limits=rate_limits)
         self.open: dict[str, str] = {}
         self.methods: list[str] = []
         self.steps: list[str] = []
@@ -289,7 +289,7 @@ async def test_the_steps_of_a_plan_come_with_the_text(clock: FakeClock) -> None:
 async def test_an_answer_that_was_whole_before_its_post_went_out_is_no_stream(
     clock: FakeClock,
 ) -> None:
-    sales = FakeStreams("sales", clock, budgets={"channel": (Rate(count=1, seconds=30),)})
+    sales = FakeStreams("sales", clock, rate_limits={"channel": (Rate(count=1, seconds=30),)})
     other = FakeConnector("other", clock)
     rig = rig_of(clock, script_of(clock, "one ", "two ", "**three"), sales, other)
 
@@ -304,8 +304,8 @@ async def test_an_answer_that_was_whole_before_its_post_went_out_is_no_stream(
 
 
 async def test_an_answer_leaves_room_for_its_end(clock: FakeClock) -> None:
-    budget = {"channel": (Rate(count=6, seconds=60),)}
-    sales = FakeConnector("sales", clock, budgets=budget)
+    rate_limits = {"channel": (Rate(count=6, seconds=60),)}
+    sales = FakeConnector("sales", clock, rate_limits=rate_limits)
     rig = rig_of(clock, script_of(clock, *["word "] * 12), sales)
 
     async with rig.run():

@@ -26,7 +26,7 @@ class FakeThatTypes(FakeConnector):
     """Notes where it was shown that somebody writes."""
 
     def __init__(self, account: str, clock: FakeClock, **more: dict[str, tuple[Rate, ...]]) -> None:
-        super().__init__(account, clock, **more)  # pyright: ignore[reportArgumentType]  # budgets
+        super().__init__(account, clock, **more)  # pyright: ignore[reportArgumentType]  # rate limits
         self.typed: list[str] = []
         self.broken = False
 
@@ -38,7 +38,7 @@ class FakeThatTypes(FakeConnector):
             return None
         return Call(
             kind="other", method="typing", operation=OperationId("typing"), channel=channel,
-            budgets=(RateLimitKey(rule="typing", of=self.account),), body={},
+            rate_limits=(RateLimitKey(rule="typing", of=self.account),), body={},
         )  # fmt: skip
 
     async def send(self, call: Call) -> Receipt:
@@ -96,7 +96,7 @@ async def test_it_is_shown_elsewhere_at_most_every_few_seconds_and_not_kept(pair
 
 async def test_a_short_budget_and_a_broken_platform_drop_it(clock: FakeClock) -> None:
     sales = FakeThatTypes("sales", clock)
-    billing = FakeThatTypes("billing", clock, budgets={"typing": (Rate(count=1, seconds=60),)})
+    billing = FakeThatTypes("billing", clock, rate_limits={"typing": (Rate(count=1, seconds=60),)})
     rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
     rig.room("all", (sales, "s", "both"), (billing, "b", "both"), (billing, "c", "both"))
     async with rig.run():

@@ -141,7 +141,7 @@ async def _encoded(
         "operation": operation.id,
         "calls": [
             {"method": call.method, "slot": call.slot, "thread": call.thread,
-             "budgets": [f"{key.rule} of {key.of}" for key in call.budgets], "body": call.body}
+             "budgets": [f"{key.rule} of {key.of}" for key in call.rate_limits], "body": call.body}
             for call in encoded.calls
         ],
         "losses": [_json(loss) for loss in encoded.losses],
