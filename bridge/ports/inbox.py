@@ -23,7 +23,7 @@ class Inbox(Protocol):
         this one alone."""
         ...
 
-    async def shown(self, channel: ChannelRef, native_id: str) -> Message | None:
-        """The canonical message that this native one shows, as it stands now: what a press is
-        answered from at once (its form, a question to confirm). None: it is not known."""
+    async def message_of(self, channel: ChannelRef, native_id: str) -> Message | None:
+        """The canonical message of this native one, in its current state; None where it is not
+        known. Connectors answer presses from it at once (a form, a question to confirm)."""
         ...

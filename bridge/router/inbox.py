@@ -95,7 +95,7 @@ class RouterInbox:
         """Events may have been missed in the channel, or (None) in all channels of the account."""
         self._reader.session_began(account, channel)
 
-    async def shown(self, channel: ChannelRef, native_id: str) -> Message | None:
+    async def message_of(self, channel: ChannelRef, native_id: str) -> Message | None:
         """Returns the canonical message that a native message shows, or None. Raises StoreError."""
         message_id = await self._store.resolve(channel, native_id)
         stored = await self._store.message(message_id) if message_id else None

@@ -13,7 +13,7 @@ class ListInbox:
     """Records what a connector delivers, each payload once, like the router's inbox.
 
     `raws` are the payloads, `repeats` counts repeated ones, `sessions` are the accounts whose
-    sessions began. When `fail_with` is set, `accept` raises it. `messages` are what `shown`
+    sessions began. When `fail_with` is set, `accept` raises it. `messages` are what `message_of`
     returns.
     """
 
@@ -42,7 +42,7 @@ class ListInbox:
         self.sessions.append(account)
         self._changed.set()
 
-    async def shown(self, channel: ChannelRef, native_id: str) -> Message | None:
+    async def message_of(self, channel: ChannelRef, native_id: str) -> Message | None:
         return self.messages.get((channel, native_id))
 
     async def until(self, holds: Callable[[], bool], *, seconds: float = 60.0) -> None:

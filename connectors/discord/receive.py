@@ -320,7 +320,7 @@ class Receiver:
         """Return the pressed message's card and its tokens; None if no agent listens to it."""
         _, target, _ = press_target(data)
         try:
-            message = await inbox.shown(channel, target) if target else None
+            message = await inbox.message_of(channel, target) if target else None
         except BridgeError as error:
             log.warning("interaction_unknown", account=self._account, error=str(error))
             return None

@@ -392,7 +392,7 @@ class Receiver:
             answered = line.tags.get("+reply") or line.tags.get("+draft/reply")
             named = [card for code, card in cards if press.code in ("", code)]
             target = answered if answered in [card for _, card in cards] else named[-1]
-            message = await inbox.shown(channel, str(target))
+            message = await inbox.message_of(channel, str(target))
         except BridgeError as error:
             log.warning("press_unreadable", account=self._teller.account, error=str(error))
             return None

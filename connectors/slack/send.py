@@ -48,7 +48,7 @@ _FORM = "application/x-www-form-urlencoded"
 _PAGE = "200"
 _MAX_WAITS = 5
 _LONGEST_WAIT = 60.0
-_PATIENCE = 5.0  # seconds that a single read waits for its turn
+_WAIT_LIMIT = 5.0  # seconds that a single read waits for its turn
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class WebApi:
 
         Raises RateLimited when the wait would be longer than 5 s, and PlatformError.
         """
-        await self._pace.turn(method, patience=_PATIENCE)
+        await self._pace.turn(method, wait_limit=_WAIT_LIMIT)
         return await self._ask(method, arguments)
 
     async def _ask(self, method: str, arguments: Mapping[str, str]) -> Answer:
@@ -116,22 +116,22 @@ class WebApi:
         method: str,
         *,
         urgency: Urgency = Urgency.USUAL,
-        patience: float | None = None,
+        wait_limit: float | None = None,
         **arguments: str,
     ) -> AsyncIterator[Json]:
         """Yield every page of a list.
 
         A rate limit of Slack is waited out here, since a list that starts again would only need
-        more requests. With `patience`, a page whose turn is more than so many seconds away raises
+        more requests. With `wait_limit`, a page whose turn is more than so many seconds away raises
         RateLimited instead. Raises PlatformError.
         """
         cursor = ""
         while True:
             query = {"limit": _PAGE, **arguments} | ({"cursor": cursor} if cursor else {})
-            if patience is None:
+            if wait_limit is None:
                 page = await self._page_with_retries(method, urgency, query)
             else:
-                await self._pace.turn(method, urgency, patience=patience)
+                await self._pace.turn(method, urgency, wait_limit=wait_limit)
                 page = (await self._ask(method, query)).body
             yield page
             following = text_at(page, "response_metadata", "next_cursor")

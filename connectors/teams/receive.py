@@ -104,7 +104,7 @@ class Receiver:
         channel = ids.channel_ref(tenant, conversation)
         target = string(activity, "replyToId")
         try:
-            message = await self._inbox.shown(channel, target) if target else None
+            message = await self._inbox.message_of(channel, target) if target else None
         except BridgeError as error:
             log.warning("search_answer_failed", account=self._identity.account, reason=str(error))
             return []

@@ -218,7 +218,7 @@ class _NoInbox:
     def session_began(self, account: AccountId, channel: ChannelRef | None = None) -> None:
         return
 
-    async def shown(self, channel: ChannelRef, native_id: str) -> Message | None:
+    async def message_of(self, channel: ChannelRef, native_id: str) -> Message | None:
         return None
 
 

@@ -43,7 +43,7 @@ _MOST = 20  # files that are made of one message
 _PIECE = 64 * 1024
 _JSON = "application/json"
 _LARGEST = 100 * 1024 * 1024
-_PATIENCE = 20.0  # seconds until a file that an agent names stays a link
+_FETCH_TIMEOUT = 20.0  # seconds until a file that an agent names stays a link
 _MEDIA: TypeAdapter[ImagePart | VideoPart | AudioPart | FilePart] = TypeAdapter(
     Annotated[ImagePart | VideoPart | AudioPart | FilePart, Field(discriminator="type")]
 )
@@ -78,7 +78,7 @@ async def with_kept_media(event: PartGiven, files: Files | None) -> PartGiven:
     if files is None or part is None or sha256_of(part.source.file_id or "") is not None:
         return event
     try:
-        async with asyncio.timeout(_PATIENCE), open_part(part, files) as opened:
+        async with asyncio.timeout(_FETCH_TIMEOUT), open_part(part, files) as opened:
             blob = await files.blobs.put(opened.chunks, limit=_LARGEST)
     except (FileError, StoreError, TimeoutError) as error:
         log.warning("agent_file_fetch_failed", reason=str(error) or type(error).__name__)

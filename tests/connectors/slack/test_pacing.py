@@ -122,7 +122,7 @@ async def test_an_impatient_caller_learns_how_long_the_wait_would_be(
     tasks = [queue.wait(str(n), Urgency.USUAL) for n in range(ahead)]
     await queue.clock.let_work()
     with pytest.raises(RateLimited) as caught:
-        await queue.pace.turn(METHOD, patience=5.0)
+        await queue.pace.turn(METHOD, wait_limit=5.0)
 
     assert caught.value.retry_after == pytest.approx(pause)
     await queue.clock.advance(70)
@@ -148,7 +148,7 @@ async def test_a_rate_limit_of_slack_blocks_every_caller_for_its_time() -> None:
     queue = Queue()
     queue.pace.block(METHOD, 30.0)
     with pytest.raises(RateLimited) as caught:
-        await queue.pace.turn(METHOD, Urgency.LIVE, patience=5.0)
+        await queue.pace.turn(METHOD, Urgency.LIVE, wait_limit=5.0)
     waiting = queue.wait("lane", Urgency.LANE)
     await queue.clock.advance(40)
 

@@ -100,7 +100,7 @@ MESSAGE = Message(
 
 
 class _Failing(ListInbox):
-    async def shown(self, channel: ChannelRef, native_id: str) -> Message | None:
+    async def message_of(self, channel: ChannelRef, native_id: str) -> Message | None:
         raise StoreError("the disk is gone")
 
 

@@ -356,7 +356,7 @@ async def test_catch_up_obeys_a_platform_that_asks_to_wait_however_often(clock: 
             cursor: str,
             threads: Sequence[str],
             *,
-            patience: float | None = None,
+            wait_limit: float | None = None,
         ) -> AsyncIterator[Raw]:
             if self.refusals:
                 self.refusals -= 1
@@ -392,7 +392,7 @@ async def test_a_channel_that_cannot_be_read_goes_on_and_is_read_later(clock: Fa
             cursor: str,
             threads: Sequence[str],
             *,
-            patience: float | None = None,
+            wait_limit: float | None = None,
         ) -> AsyncIterator[Raw]:
             if self.broken:
                 raise Unavailable("down")
@@ -450,7 +450,7 @@ async def test_a_missed_reply_is_found_though_its_root_was_kept_just_before_the_
             cursor: str,
             threads: Sequence[str],
             *,
-            patience: float | None = None,
+            wait_limit: float | None = None,
         ) -> AsyncIterator[Raw]:
             hidden = {
                 p.id for p in self.channels[channel.channel] if p.thread not in (None, *threads)

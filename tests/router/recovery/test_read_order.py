@@ -37,14 +37,14 @@ class Limited(FakeWithHistory):
         cursor: str,
         threads: Sequence[str],
         *,
-        patience: float | None = None,
+        wait_limit: float | None = None,
     ) -> AsyncIterator[Raw]:
-        self.reads.append((channel.channel, patience))
-        if patience is not None and self.refuses > patience:
+        self.reads.append((channel.channel, wait_limit))
+        if wait_limit is not None and self.refuses > wait_limit:
             raise RateLimited("later", retry_after=self.refuses)
-        if patience is not None:
+        if wait_limit is not None:
             self.refuses += self.each
-        await self._fake.sleep(BACKGROUND if patience is None else self.live + self.refuses)
+        await self._fake.sleep(BACKGROUND if wait_limit is None else self.live + self.refuses)
         async for raw in super().read_after(channel, cursor, threads):
             yield raw
 
@@ -213,8 +213,8 @@ async def test_live_events_wait_less_for_the_limits_after_a_clean_stop_a_moment_
         await pairs.sales.say(CHANNELS[0], "live")
         await pairs.clock.advance(1)
 
-    patience = getattr(pairs.rig.timeouts, wanted)
-    assert (CHANNELS[0], patience) in pairs.sales.reads
+    wait_limit = getattr(pairs.rig.timeouts, wanted)
+    assert (CHANNELS[0], wait_limit) in pairs.sales.reads
 
 
 async def test_a_channel_that_was_not_read_before_a_clean_stop_counts_as_after_a_crash(
