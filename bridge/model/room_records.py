@@ -16,7 +16,7 @@ class Ban:
     """An actor who is excluded from one room, or (None) from all; `at` is in seconds since 1970."""
 
     actor: ActorId
-    why: BanReason
+    reason: BanReason
     by: str
     at: float
     room: RoomId | None = None
@@ -28,7 +28,7 @@ class RoomPause:
     1970)."""
 
     room: RoomId
-    why: str
+    reason: str
     by: str
     at: float
     until: float | None = None

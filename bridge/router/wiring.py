@@ -45,7 +45,7 @@ from bridge.router.inbound.history_start import HistoryStarts
 from bridge.router.inbound.moderation import CopyDeletions
 from bridge.router.inbound.orphans import Orphans
 from bridge.router.inbound.pipeline import Pipeline
-from bridge.router.inbound.presses import AskAgain, HearPress, OwnButtons, StopAnswers
+from bridge.router.inbound.presses import AskAgain, ForwardPress, OwnButtons, StopAnswers
 from bridge.router.inbound.processor import Committer, EventProcessor, LateReactions
 from bridge.router.inbound.queues import InboundQueues
 from bridge.router.inbound.reactions import ApplyPin, ApplyReaction, ShownPlaces, shows_natively
@@ -497,7 +497,9 @@ def _pipeline(
             ApplyPin(places, all_rooms, people, new_id),
             TakeFeedback(store, people, feedback),
             StopAnswers(store),
-            HearPress(store, shared.content.cards, own_buttons, ask_again, outbound.press_answers),
+            ForwardPress(
+                store, shared.content.cards, own_buttons, ask_again, outbound.press_answers
+            ),
             DescribeChannelEvent(store, connectors, people, names),
         ),
         name_author=NameAuthor(people, rooms.linking, names),

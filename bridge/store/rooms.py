@@ -13,20 +13,22 @@ SQL = read_queries("rooms")
 
 
 def put_ban(db: sqlite3.Connection, ban: Ban) -> None:
-    db.execute(SQL["put_ban"], (ban.room or "", ban.actor, ban.why, ban.by, ban.at))
+    db.execute(SQL["put_ban"], (ban.room or "", ban.actor, ban.reason, ban.by, ban.at))
 
 
-def remove_ban(db: sqlite3.Connection, room: RoomId | None, actor: ActorId, why: BanReason) -> bool:
-    return db.execute(SQL["remove_ban"], (room or "", actor, why)).rowcount > 0
+def remove_ban(
+    db: sqlite3.Connection, room: RoomId | None, actor: ActorId, reason: BanReason
+) -> bool:
+    return db.execute(SQL["remove_ban"], (room or "", actor, reason)).rowcount > 0
 
 
 def bans(db: sqlite3.Connection) -> Sequence[Ban]:
     rows = db.execute(SQL["bans"]).fetchall()
-    return [Ban(actor, why, by, at, room or None) for room, actor, why, by, at in rows]
+    return [Ban(actor, reason, by, at, room or None) for room, actor, reason, by, at in rows]
 
 
 def pause(db: sqlite3.Connection, paused: RoomPause) -> None:
-    db.execute(SQL["pause"], (paused.room, paused.why, paused.by, paused.at, paused.until))
+    db.execute(SQL["pause"], (paused.room, paused.reason, paused.by, paused.at, paused.until))
 
 
 def resume(db: sqlite3.Connection, room: RoomId) -> bool:

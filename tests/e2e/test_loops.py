@@ -138,7 +138,7 @@ async def test_another_bridge_that_changes_every_word_runs_into_the_budget(tmp_p
             (paused,) = await bridge.store.paused_rooms()
             assert made() < 40
 
-    assert "bots said more than 10 things" in paused.why
+    assert "bots said more than 10 things" in paused.reason
 
 
 async def test_rooms_that_share_a_channel_do_not_run_into_one_another(tmp_path: Path) -> None:

@@ -11,28 +11,28 @@ from bridge.router.rooms.bans import BansAndPauses
 def ban_commands(store: PeopleStore, bans: BansAndPauses) -> tuple[Command, ...]:
     async def ban(call: CommandCall) -> str:
         actor = await person_meant(call.words, call.room, store)
-        await bans.bar(actor, "banned", call.actor, call.room.id)
+        await bans.ban(actor, "banned", call.actor, call.room.id)
         return f"{actor} is banned from this room."
 
     async def unban(call: CommandCall) -> str:
         actor = await person_meant(call.words, call.room, store)
-        done = await bans.unbar(actor, "banned", call.room.id)
+        done = await bans.unban(actor, "banned", call.room.id)
         return f"{actor} is not banned any more." if done else f"{actor} was not banned here."
 
     async def banned(call: CommandCall) -> str:
         here = [
             ban.actor
             for ban in bans.bans()
-            if ban.why == "banned" and ban.room in (None, call.room.id)
+            if ban.reason == "banned" and ban.room in (None, call.room.id)
         ]
         return "\n".join(here) or "Nobody is banned here."
 
     async def optout(call: CommandCall) -> str:
-        await bans.bar(call.actor, "opted_out", call.actor, None)
+        await bans.ban(call.actor, "opted_out", call.actor, None)
         return 'What you say is neither carried nor kept from now on. "optin" takes it back.'
 
     async def optin(call: CommandCall) -> str:
-        done = await bans.unbar(call.actor, "opted_out", None)
+        done = await bans.unban(call.actor, "opted_out", None)
         return "What you say is carried and kept again." if done else "You had not opted out."
 
     return (

@@ -95,8 +95,8 @@ class DirectCommand:
         if not text:
             return "It is: dm @NAME and what you want to say."
         shared = self.directs.shared_room(actor, partner.actor)
-        if shared and (why := self.bans.refuses_actor(actor, shared)):
-            return f"Not written: {why}."
+        if shared and (refusal := self.bans.refuses_actor(actor, shared)):
+            return f"Not written: {refusal}."
         author, _ = await self.people.complete(account, nameless(actor))
         await self.writer.write(author, partner, text, key)
         return f"Written to {await self.directs.called(partner)}."

@@ -5,11 +5,11 @@ from __future__ import annotations
 from bridge.router.commands.command import Command, CommandCall
 from bridge.router.outbound.failures import DeliveryFailures
 
-_MOST_LINES = 5  # of messages in one answer
+_MOST_LINES = 5  # messages that one answer lists
 
 
 def failure_commands(failures: DeliveryFailures) -> tuple[Command, ...]:
-    async def why(call: CommandCall) -> str:
+    async def list_failures(call: CommandCall) -> str:
         undelivered = await failures.undelivered_in(call.room, call.place.channel)
         lines = [line for _, line in undelivered[:_MOST_LINES]]
         if more := len(undelivered) - len(lines):
@@ -23,6 +23,8 @@ def failure_commands(failures: DeliveryFailures) -> tuple[Command, ...]:
         return f"Tried again: {count} {'message' if count == 1 else 'messages'}."
 
     return (
-        Command("why", "what did not arrive, and why", why, everybody=True, whispered=True),
+        Command(
+            "why", "what did not arrive, and why", list_failures, everybody=True, whispered=True
+        ),
         Command("retry", "try that again", retry, everybody=True, whispered=True),
     )

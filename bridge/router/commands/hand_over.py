@@ -81,7 +81,7 @@ class HandOverCommands:
             agents = ", ".join(membership.agent for membership in call.room.agents) or "none"
             raise InvalidData(f"There is no agent {agent!r} in this room; there are: {agents}")
         spot = await self._spot(call.room, call.place, rest)
-        return await self.handovers.hand(call.room, spot, agent, call.actor)
+        return await self.handovers.assign(call.room, spot, agent, call.actor)
 
     async def _give_back(self, call: CommandCall) -> str:
         """Agents answer again as they are configured."""

@@ -71,7 +71,7 @@ class Commands:
             can_whisper=self._can_whisper(member),
         )  # fmt: skip
         answer = await self._run(command, call) + _former_name_note(command, name)
-        await self._say(call, answer, private=command.whispered and call.can_whisper)
+        await self._post(call, answer, private=command.whispered and call.can_whisper)
         return f"command: {name}"
 
     async def answer_slash_command(self, event: CommandGiven, key: str) -> str:
@@ -94,7 +94,7 @@ class Commands:
             )
         else:
             answer = await self._run(command, call) + _former_name_note(command, name)
-        await self._say(call, answer, private=call.can_whisper)
+        await self._post(call, answer, private=call.can_whisper)
         return f"command: {name}" if command else "command: not known"
 
     def _command(self, name: str) -> Command | None:
@@ -116,9 +116,9 @@ class Commands:
         listed = [command for command in self.by_name.values() if command.everybody or admin]
         return "\n".join(f"{command.usage} — {command.about}" for command in listed)
 
-    async def _say(self, call: CommandCall, answer: str, *, private: bool) -> None:
+    async def _post(self, call: CommandCall, answer: str, *, private: bool) -> None:
         """In the channel of the command; `private`: to the asker alone."""
-        await self._notices.say(
+        await self._notices.post(
             notice_id("answer", call.place.channel.key, call.key),
             text_to_markdown(in_lines(answer)),
             call.room.id,

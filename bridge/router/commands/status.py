@@ -16,7 +16,7 @@ def status_commands(store: OutboxStore, rooms: Rooms, bans: BansAndPauses) -> tu
         if room.agents:
             lines.append(f"Agents: {', '.join(membership.agent for membership in room.agents)}")
         if paused := bans.paused(room.id):
-            lines.append(f"Paused: {paused.why}")
+            lines.append(f"Paused: {paused.reason}")
         lanes = {member.channel.lane: member for member in room.members}
         for lane in await store.lanes_waiting():
             if lane.waiting and lane.lane in lanes:

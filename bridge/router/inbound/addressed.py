@@ -29,7 +29,7 @@ from bridge.uacs import TextPart
 
 log = structlog.get_logger()
 
-_WHOM = (
+_DIRECT_HELP = (
     "To whom? Answer one of their messages (as a reply, or in its thread), or begin with "
     '"dm @NAME".'
 )
@@ -66,14 +66,14 @@ class AnswerDirectCommand:
         name, words = read_words(text)
         if name != "dm":
             usage = "Here it is: dm on, dm off, or dm @NAME and what to say."
-            await _say(self.notices, end, usage, key)
+            await _post(self.notices, end, usage, key)
             return "command: not known"
         try:
             answer = await self.command.run(end.actor, end.account, end.room, words, key)
         except BridgeError as error:
             log.info("command_failed", command="dm", error=str(error))
             answer = error.public
-        await _say(self.notices, end, answer, key)
+        await _post(self.notices, end, answer, key)
         return "command: dm"
 
 
@@ -108,11 +108,11 @@ class CarryDirectMessage:
         if with_agents and room is None:
             return received
         if partner is None or room is None:
-            await _say(self.notices, end, _WHOM, received.key)
+            await _post(self.notices, end, _DIRECT_HELP, received.key)
             return ended("direct: to nobody")
         shared = self.directs.shared_room(end.actor, partner.actor)
-        if shared and (why := self.bans.refuses_actor(end.actor, shared)):
-            return ended(f"not admitted: {why}")
+        if shared and (refusal := self.bans.refuses_actor(end.actor, shared)):
+            return ended(f"not admitted: {refusal}")
         audience = (end.actor, partner.actor)
         event = _by(event, end).model_copy(update={"audience": audience, "addresses_us": False})
         return replace(received, event=event, rooms=(room,), direct=room)
@@ -199,9 +199,9 @@ def _only_text(event: MessagePosted) -> str:
     return first.text.strip() if alone and isinstance(first, TextPart) else ""
 
 
-async def _say(notices: Notices, end: DirectEnd, text: str, key: str) -> None:
+async def _post(notices: Notices, end: DirectEnd, text: str, key: str) -> None:
     """The bridge's own words, to this person alone."""
-    await notices.say(
+    await notices.post(
         notice_id("answer", end.channel.key, key),
         text_to_markdown(in_lines(text)),
         end.room,

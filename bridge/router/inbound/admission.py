@@ -76,9 +76,9 @@ class Admit:
     async def __call__(self, received: Received) -> Admitted | Planned:
         event, rooms, refusal = received.event, received.rooms, ""
         if not rooms:
-            receiving_from = self.rooms.receiving_from(event.account, event.place.channel)
-            event = taken_back(event, receiving_from)
-            rooms, refusal = await self._admitting(event, receiving_from)
+            receiving = self.rooms.receiving_from(event.account, event.place.channel)
+            event = taken_back(event, receiving)
+            rooms, refusal = await self._admitting(event, receiving)
         if not rooms:
             return ended(f"not admitted: {refusal}" if refusal else "no_room")
         if isinstance(event, Unknown):
@@ -91,20 +91,20 @@ class Admit:
         )  # fmt: skip
 
     async def _admitting(
-        self, event: Event, receiving_from: Sequence[Room]
+        self, event: Event, receiving: Sequence[Room]
     ) -> tuple[tuple[Room, ...], str]:
         """The rooms that let the event in, and the reason of one that does not."""
-        if not receiving_from:
+        if not receiving:
             return (), ""
-        message_filters = [room.options.message_filter for room in receiving_from]
-        here = (room.member(event.place.channel) for room in receiving_from)
+        message_filters = [room.options.message_filter for room in receiving]
+        here = (room.member(event.place.channel) for room in receiving)
         message_filters += [member.options.message_filter for member in here if member]
         author = await named_author(event, message_filters, self.people)
-        rooms, refusal = admitting(receiving_from, event, author)
+        rooms, refusal = admitting(receiving, event, author)
         admitted: list[Room] = []
         for room in rooms:
-            if why := await self.refusals.of(event, room):
-                refusal = why
+            if room_refusal := await self.refusals.of(event, room):
+                refusal = room_refusal
             else:
                 admitted.append(room)
         return tuple(admitted), refusal
@@ -122,8 +122,8 @@ class Refusals:
     async def of(self, event: Event, room: Room) -> str:
         """Return why the room does not let the event in; empty where it does. A flood of bots
         pauses the room. Raises StoreError."""
-        if why := self.bans.refuses(event, room.id):
-            return why
+        if refusal := self.bans.refuses(event, room.id):
+            return refusal
         if not isinstance(event, MessagePosted):
             return ""
         verdict = self.flood_guard.judge(event, room)
@@ -134,12 +134,12 @@ class Refusals:
         return verdict.reason
 
     async def _pause(self, room: Room, reason: str) -> None:
-        """For some minutes, or until somebody resumes it; the room is told."""
+        """Pause the room for some minutes, or until somebody resumes it, and notify it."""
         log.error("room_paused", room=room.id, reason=reason)
         await self.bans.pause(room.id, reason, BRIDGE, PAUSE)
         self.flood_guard.forget(room.id)
         minutes = round(PAUSE / 60)
-        await self.notices.say(
+        await self.notices.post(
             notice_id("paused", room.id, repr(self.clock.time())),
             text_to_markdown((Paragraph((Text(
                 f"⏸ This room is paused for {minutes} minutes: {reason}. Nothing is carried until "

@@ -146,7 +146,7 @@ class AttachmentFetcher:
         message = with_kept(message, fetched.kept)
         return await with_json_files(message, self._cards, self._files), fetched.late
 
-    async def want(self, event: Event, row: InboxRow) -> None:
+    async def await_files(self, event: Event, row: InboxRow) -> None:
         """Have the missing files of a post or an edit fetched later; durable when this returns.
         Raises StoreError."""
         if (awaited := _awaited(event, row)) is None:

@@ -46,7 +46,7 @@ from bridge.router.rooms.reference_names import ReferenceNames
 from bridge.uacs import Actor, Message, TextPart, to_timestamp
 
 ChannelEvent = MemberJoined | MemberLeft | TopicChanged | ChannelRenamed | ThreadStarted | PollEnded
-_TELLS: Mapping[type[Event], Tells] = {
+_KINDS: Mapping[type[Event], Tells] = {
     MemberJoined: "joins",
     MemberLeft: "joins",
     TopicChanged: "topics",
@@ -54,7 +54,7 @@ _TELLS: Mapping[type[Event], Tells] = {
     ThreadStarted: "threads",
     PollEnded: "polls",
 }
-CHANNEL_EVENTS: tuple[type[Event], ...] = tuple(_TELLS)
+CHANNEL_EVENTS: tuple[type[Event], ...] = tuple(_KINDS)
 
 
 class _ChannelEventStore(KeyValueStore, MessageStore, Protocol):
@@ -78,7 +78,7 @@ class DescribeChannelEvent:
             self.store, event
         ):
             return ended(f"kept: {event.type}, as we know it")
-        kind = _TELLS[type(event)]
+        kind = _KINDS[type(event)]
         rooms = tuple(room for room in admitted.rooms if kind in room.options.tells)
         if not rooms:
             return ended(f"kept: {event.type}")
@@ -98,20 +98,24 @@ class DescribeChannelEvent:
                 return _line(Strong((await self._name(event),)), Text(f" {verb} ({where})"))
             case TopicChanged(topic=topic):
                 named = await self.reference_names.named_in(event.account, topic)
-                text_shown = _plain(text_to_plain(markdown_to_text(named)))
-                line = Text("The topic is now: "), Strong((Text(text_shown),))
-                return _line(*line) if text_shown else _line(Text("The topic was taken away"))
+                topic_text = _plain(text_to_plain(markdown_to_text(named)))
+                if not topic_text:
+                    return _line(Text("The topic was taken away"))
+                return _line(Text("The topic is now: "), Strong((Text(topic_text),)))
             case ChannelRenamed(name=name):
                 return _renamed(_plain(name), in_thread=event.place.thread is not None)
             case ThreadStarted(name=name):
-                text_shown = "" if await self._is_said_by_its_root(event) else _plain(name)
-                who = Strong((await self._name(event),))
-                title = Strong((Text(text_shown),))
-                return _line(who, Text(" started a thread: "), title) if text_shown else ()
+                title = "" if await self._repeats_its_root(event) else _plain(name)
+                author = Strong((await self._name(event),))
+                return (
+                    _line(author, Text(" started a thread: "), Strong((Text(title),)))
+                    if title
+                    else ()
+                )
             case PollEnded(counts=counts):
                 return _result(counts)
 
-    async def _is_said_by_its_root(self, event: ThreadStarted) -> bool:
+    async def _repeats_its_root(self, event: ThreadStarted) -> bool:
         """Clients name a thread after the message that it begins from, if its author does not."""
         channel = event.place.channel
         stored = await shown_message(self.store, channel, event.root) if event.root else None
@@ -121,8 +125,8 @@ class DescribeChannelEvent:
 
     async def _name(self, event: MemberJoined | MemberLeft | ThreadStarted) -> Text:
         person = event.person if isinstance(event, MemberJoined) else None
-        message_id, _ = await self.people.complete(event.account, person or nameless(event.actor))
-        return Text(_plain(message_id.name))
+        named, _ = await self.people.complete(event.account, person or nameless(event.actor))
+        return Text(_plain(named.name))
 
 
 def _signs(text: str) -> str:
@@ -144,8 +148,8 @@ def _result(counts: tuple[tuple[str, int], ...]) -> Document:
     items: list[ListItem] = []
     for answer, votes in counts:
         line = Text(f"{_plain(answer) or '?'}: {votes}")
-        text_shown: Inline = Strong((line,)) if votes and votes == most else line
-        items.append(ListItem((Paragraph((text_shown,)),)))
+        item: Inline = Strong((line,)) if votes and votes == most else line
+        items.append(ListItem((Paragraph((item,)),)))
     blocks: list[Block] = [Paragraph((Text("The poll has ended:" if items else "The poll ended"),))]
     return (*blocks, List(tuple(items))) if items else tuple(blocks)
 

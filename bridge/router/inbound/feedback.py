@@ -33,7 +33,7 @@ _LONGEST_COMMENT = 4000  # characters
 class FeedbackListeners(Protocol):
     """Knows which agents take feedback on their answers."""
 
-    def is_wanted_by(self, agent: str) -> bool:
+    def takes_feedback(self, agent: str) -> bool:
         """Whether this agent takes feedback."""
         ...
 
@@ -65,7 +65,7 @@ class TakeFeedback:
         feedback = MessageRating(
             MessageId(stored.message.message_id), event.actor, event.sense,
             event.comment[:_LONGEST_COMMENT], event.time.timestamp(), event.place.channel, room.id,
-            tells=agent if self.agents.is_wanted_by(agent) else None,
+            tells=agent if self.agents.takes_feedback(agent) else None,
         )  # fmt: skip
         people = (person,) if is_new else ()
         return Planned(admission=Admission("feedback", people=people, feedback=(feedback,)))
@@ -85,16 +85,16 @@ class FeedbackDelivery:
         self._queues: dict[str, asyncio.Queue[MessageRating]] = {}
         self._tasks: list[asyncio.Task[None]] = []
 
-    def is_wanted_by(self, agent: str) -> bool:
+    def takes_feedback(self, agent: str) -> bool:
         return self._listener(agent) is not None
 
     async def start(self) -> None:
         """Continue with feedback that was not handed over before the last stop. Raises
         StoreError."""
         for feedback in await self._store.undelivered_feedback():
-            self.tell(feedback)
+            self.deliver(feedback)
 
-    def tell(self, feedback: MessageRating) -> None:
+    def deliver(self, feedback: MessageRating) -> None:
         """Queue feedback that is in the store for its agent."""
         agent = feedback.tells
         if agent is None or self._listener(agent) is None:

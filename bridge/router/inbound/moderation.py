@@ -114,14 +114,14 @@ class CopyDeletions:
                 message=message, original=True,
             )  # fmt: skip
             return (deletion,)
-        await self._ask_people(message, channel, room)
+        await self._ask_for_deletion(message, channel, room)
         return ()
 
-    async def _ask_people(self, message: MessageId, channel: ChannelRef, room: Room) -> None:
+    async def _ask_for_deletion(self, message: MessageId, channel: ChannelRef, room: Room) -> None:
         member = room.member(channel)
         if member is None:
             return
-        await self.notices.say(
+        await self.notices.post(
             notice_id("moderated", message),
             "A moderator deleted this message elsewhere in the room. It stands here still: only "
             "people may delete it in this channel.",

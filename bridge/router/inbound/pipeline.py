@@ -25,7 +25,7 @@ from bridge.router.inbound.channel_events import DescribeChannelEvent
 from bridge.router.inbound.context import Planned, Received
 from bridge.router.inbound.echoes import DropRepeats, SettleOwnEcho
 from bridge.router.inbound.feedback import TakeFeedback
-from bridge.router.inbound.presses import HearPress, StopAnswers
+from bridge.router.inbound.presses import ForwardPress, StopAnswers
 from bridge.router.inbound.reactions import ApplyPin, ApplyReaction
 from bridge.router.inbound.routing import NameAuthor, PlaceInTimelines, Route
 
@@ -52,7 +52,7 @@ class Pipeline:
         ApplyPin,
         TakeFeedback,
         StopAnswers,
-        HearPress,
+        ForwardPress,
         DescribeChannelEvent,
     ]
     name_author: NameAuthor

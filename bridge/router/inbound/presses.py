@@ -42,7 +42,7 @@ from bridge.router.turns.handovers import GIVE_BACK
 from bridge.router.turns.sessions import session_of
 from bridge.uacs import Actor, JsonTree, Message, StructuredDataPart, TextPart, to_timestamp
 
-_MOST_TOLD = 10  # inputs that are wrong
+_MOST_LISTED = 10  # inputs that are wrong
 _LONGEST = 300  # characters of a label, and of what is wrong
 
 
@@ -67,7 +67,7 @@ class StopAnswers:
 
 
 @dataclass(frozen=True)
-class HearPress:
+class ForwardPress:
     """Passes a press on, as a message that no channel shows, to the agent or program whose card it
     is; buttons of the bridge's own messages are its own to carry out."""
 
@@ -123,16 +123,16 @@ class HearPress:
         faults = [
             ListItem((Paragraph((Strong((Text(_short(each.label) or "?"),)),
                                  Text(f": {_short(each.error)}"))),))
-            for each in wrong[:_MOST_TOLD]
+            for each in wrong[:_MOST_LISTED]
         ]  # fmt: skip
         words = Text("This was not sent. Change what is wrong, and send it again:")
         channel = event.place.channel
         room = next((room for room in admitted.rooms if room.member(channel)), None)
         if room is not None:
             fault_list = List(tuple(faults))
-            await self.answers.say(event, admitted.key, room, card, (words,), fault_list)
+            await self.answers.post(event, admitted.key, room, card, (words,), fault_list)
         reasons = "; ".join(
-            f"{each.field.id or each.field.at} {each.reason}" for each in wrong[:_MOST_TOLD]
+            f"{each.field.id or each.field.at} {each.reason}" for each in wrong[:_MOST_LISTED]
         )
         return f"press: wrong input: {reasons}"
 

@@ -50,7 +50,7 @@ class Committer:
         """Commit the plan of an event of this row; with the `last` event the row is done. Returns
         the outcome as the store keeps it. Raises StoreError."""
         if planned.misses_files:
-            await self.fetcher.want(event, row)
+            await self.fetcher.await_files(event, row)
         return await self.admit(replace(planned.admission, row=row.id if last else None))
 
     async def admit(self, admission: Admission) -> str:
@@ -89,9 +89,9 @@ class Committer:
         for change in admission.changes:
             await self.turns.question_changed(change)
         for turn in admission.turns:
-            await self.turns.ask(turn)
+            await self.turns.take(turn)
         for feedback in admission.feedback:
-            self.feedback.tell(feedback)
+            self.feedback.deliver(feedback)
 
     async def stop_turns(self, planned: Planned) -> None:
         """Stop the turns that the event stops. Raises StoreError."""
@@ -199,7 +199,7 @@ class EventProcessor:
                 return
             last = number == len(events)
             outcome = await self._committer.commit(planned, event, row, last=last)
-            self._tell_outcome(row, outcome)
+            self._report_outcome(row, outcome)
             await self._late_reactions.report(event, row)
             await self._committer.stop_turns(planned)
         if not events:
@@ -216,7 +216,7 @@ class EventProcessor:
             )
         return connector.decode(raw)
 
-    def _tell_outcome(self, row: InboxRow, outcome: str) -> None:
+    def _report_outcome(self, row: InboxRow, outcome: str) -> None:
         awaited = self._awaited.get(row.id)
         if awaited is not None and not awaited.done():
             awaited.set_result(outcome)
@@ -227,4 +227,4 @@ class EventProcessor:
         # The reason may quote the message: it is kept in the store, and shown by `status`.
         log.error("event_failed", row=row.id, account=row.raw.account, error=type(error).__name__)
         await self._store.fail_row(row.id, text)
-        self._tell_outcome(row, f"failed: {text}")
+        self._report_outcome(row, f"failed: {text}")

@@ -41,7 +41,7 @@ from bridge.router.rooms.people import People, nameless
 from bridge.router.rooms.rooms import Member, Room, Rooms
 
 _OnMessage = ReactionAdded | ReactionRemoved | ReactionsCleared | MessagePinned | MessageUnpinned
-_Shown = AddReaction | RemoveReaction | NoteReactions
+_ShownOperation = AddReaction | RemoveReaction | NoteReactions
 _STOP = frozenset({"🛑", "⏹️", "⏹"})  # each stops the answer that it is put on
 _DELETED = "kept: it happened to what is deleted"
 
@@ -89,7 +89,7 @@ class ApplyReaction:
             present=present,
             actor=event.actor,
             emoji=emoji,
-            operations=await self._shown_by(stored, event, emoji, present=present),
+            operations=await self._operations_for(stored, event, emoji, present=present),
         )
 
     async def _cleared(
@@ -103,7 +103,7 @@ class ApplyReaction:
         for reacted in await self.store.reactions(message):
             is_here = (reacted.channel, reacted.target) == (channel, event.target)
             if is_here and emoji in (None, reacted.emoji):
-                operations = await self._shown_by(stored, event, reacted.emoji, present=False)
+                operations = await self._operations_for(stored, event, reacted.emoji, present=False)
                 changes.append(
                     ReactionChange(
                         message, channel, reacted.target, time, present=False,
@@ -112,12 +112,12 @@ class ApplyReaction:
                 )  # fmt: skip
         return tuple(changes)
 
-    async def _shown_by(
+    async def _operations_for(
         self, stored: StoredMessage, event: _OnMessage, emoji: str, *, present: bool
-    ) -> tuple[_Shown, ...]:
+    ) -> tuple[_ShownOperation, ...]:
         """What shows a reaction in the other places of the message, should it be news there."""
         message = MessageId(stored.message.message_id)
-        operations: list[_Shown] = []
+        operations: list[_ShownOperation] = []
         for room, member in await self.places.besides(event, stored):
             if member.options.reactions == "off":
                 continue

@@ -169,8 +169,8 @@ class Route:
                     )
                     post = self._post(new, room, member, byline, broadcast=event.broadcast)
                     posts.append(post)
-                    if why := member.options.why_too_late(self.clock.time() - new.time):
-                        settles.append(Settlement(post.id, "dead", error=why))
+                    if error := member.options.lateness_error(self.clock.time() - new.time):
+                        settles.append(Settlement(post.id, "dead", error=error))
         return tuple(posts), tuple(settles)
 
     def _post(

@@ -32,7 +32,7 @@ class _Late:
 
     since: float
     rooms: set[RoomId] = field(default_factory=set[RoomId])
-    why: str = ""
+    reason: str = ""
     reported: float = 0.0
 
 
@@ -84,8 +84,8 @@ class DelayNotifier:
             if status is None or now - status.oldest < self._timeouts.late_after:
                 await self._over(lane, late)
             elif now - status.oldest >= 2 * late.reported:
-                late.why, late.reported = status.error, now - status.oldest
-                await self._tell(lane, late)
+                late.reason, late.reported = status.error, now - status.oldest
+                await self._notify(lane, late)
 
     async def _remember(self) -> None:
         """Load the notices that stood at the last stop."""
@@ -106,10 +106,10 @@ class DelayNotifier:
         }
         await self._store.put_value(ROUTER_VALUES, _NOTED, orjson.dumps(found).decode())
 
-    async def _tell(self, lane: LaneId, late: _Late) -> None:
+    async def _notify(self, lane: LaneId, late: _Late) -> None:
         channel = channel_of_key(lane)
-        why = f": {late.why}" if late.why else ""
-        words = f"⏳ {self._rooms.name_of(channel)} is {span_of(late.reported)} behind{why}"
+        because = f": {late.reason}" if late.reason else ""
+        words = f"⏳ {self._rooms.name_of(channel)} is {span_of(late.reported)} behind{because}"
         rooms_now = {room.id for room in self._rooms.holding(channel)}
         if rooms_now - late.rooms:
             late.rooms |= rooms_now
@@ -117,7 +117,7 @@ class DelayNotifier:
         for room in self._rooms.holding(channel):
             members = room.listeners(besides=channel)
             own_id = _notice(lane, late, room.id)
-            await self._notices.say(own_id, _plain(words), room.id, members)
+            await self._notices.post(own_id, _plain(words), room.id, members)
 
     async def _over(self, lane: LaneId, late: _Late) -> None:
         """Edit the notice in every room where it stands: the channel may have left some since."""

@@ -99,7 +99,7 @@ class Encoding:
 
     async def unstreamed(self, delivery: Delivery, call: Call, streams: Streams) -> Call | None:
         """Return an ordinary call in place of one to a stream; None where it is not to a stream."""
-        dressed = await present(self._healed(delivery), self._context)
+        dressed = await present(self._visible_part(delivery), self._context)
         return streams.unstreamed(dressed.delivery, call)
 
     def forget_edits(self, delivery: Delivery) -> None:
@@ -139,13 +139,13 @@ class Encoding:
         return delivery.model_copy(update={"operation": whole})
 
     async def _in_full(self, delivery: Delivery, connector: Connector) -> Encoded:
-        dressed = await present(self._healed(delivery), self._context)
+        dressed = await present(self._visible_part(delivery), self._context)
         encoded = connector.encode(dressed.delivery)
         if not dressed.losses:
             return encoded
         return encoded.model_copy(update={"losses": (*dressed.losses, *encoded.losses)})
 
-    def _healed(self, delivery: Delivery) -> Delivery:
+    def _visible_part(self, delivery: Delivery) -> Delivery:
         """The part of the message that an edit may show: all of it, unless it grows."""
         if not delivery.operation.grows:
             return delivery
@@ -162,14 +162,14 @@ class Encoding:
         return settled_words(text, replace) if replace else text
 
 
-def _while_growing(delivery: Delivery, heal: Callable[[str], str]) -> Delivery:
-    """The part of an unfinished message that may be shown. `heal` is applied before anything else:
-    later, half-written markup could not be told from what its author means."""
+def _while_growing(delivery: Delivery, visible_text: Callable[[str], str]) -> Delivery:
+    """The part of an unfinished message that may be shown. `visible_text` is applied before any
+    other step: afterwards, unfinished markup could not be distinguished from intended text."""
     message = delivery.message
     last = message.content[-1] if message.content else None
     if not isinstance(last, TextPart) or not last.is_markdown:
         return delivery
-    visible = last.model_copy(update={"text": heal(last.text)})
+    visible = last.model_copy(update={"text": visible_text(last.text)})
     content = (*message.content[:-1], visible)
     return delivery.model_copy(update={"message": message.model_copy(update={"content": content})})
 

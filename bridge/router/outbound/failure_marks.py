@@ -25,7 +25,7 @@ from bridge.router.rooms.rooms import Member
 MARK = "❌"  # among the few that all platforms have
 
 
-class _LostMarksStore(AdmissionStore, ReactionStore, MessageStore, Protocol):
+class _FailureMarksStore(AdmissionStore, ReactionStore, MessageStore, Protocol):
     """What `FailureMarks` needs of the store."""
 
 
@@ -34,7 +34,7 @@ class FailureMarks:
 
     def __init__(
         self,
-        store: _LostMarksStore,
+        store: _FailureMarksStore,
         connectors: Mapping[AccountId, Connector],
         new_id: Callable[[], str],
         wake_lane: Callable[[LaneId], None],

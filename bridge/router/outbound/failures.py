@@ -40,7 +40,7 @@ from bridge.router.signals import OperationEnded
 
 log = structlog.get_logger()
 
-_SHOWN = 86_400.0  # seconds: of older losses nobody is told at a start
+_LONGEST_AGE = 86_400.0  # seconds: older failures are not reported at a start
 
 
 class _FailuresStore(MessageStore, OutboxStore, Protocol):
@@ -58,7 +58,7 @@ class DeliveryFailures:
         rooms: Rooms,
         connectors: Mapping[AccountId, Connector],
         notices: Notices,
-        marks: FailureMarks,
+        failure_marks: FailureMarks,
         directs: DirectMessages,
         clock: Clock,
         wake_lane: Callable[[LaneId], None],
@@ -69,10 +69,10 @@ class DeliveryFailures:
         self._notices = notices
         self._clock = clock
         self._wake_lane = wake_lane
-        self._marks = marks
+        self._failure_marks = failure_marks
         self._directs = directs
         self._undelivered: set[MessageId] = set()
-        self._telling = asyncio.Lock()  # of two lanes, the later one knows more
+        self._notifying = asyncio.Lock()  # of two lanes, the later one knows more
 
     async def start(self) -> None:
         """Post the notices that were not posted before the last stop."""
@@ -80,21 +80,21 @@ class DeliveryFailures:
             message = letter.operation.message
             if message not in self._undelivered and not is_notice(message):
                 self._undelivered.add(message)
-                if letter.time >= self._clock.time() - _SHOWN:
-                    await self._tell(message)
+                if letter.time >= self._clock.time() - _LONGEST_AGE:
+                    await self._notify(message)
 
     async def operation_ended(self, ended: OperationEnded) -> None:
         """Report the failure of an operation, or the end of an earlier one. Raises StoreError."""
         operation, state = ended.operation, ended.state
         if state == "cancelled":
-            await self._tell_unwanted(operation)
+            await self._notify_of_refusal(operation)
         if state == "done" and operation.message not in self._undelivered:
             return
         if not is_notice(operation.message):
             self._undelivered.add(operation.message)
-            await self._tell(operation.message)
+            await self._notify(operation.message)
 
-    async def _tell_unwanted(self, operation: Operation) -> None:
+    async def _notify_of_refusal(self, operation: Operation) -> None:
         """Tell the author of a message that its recipient wants no direct messages any more."""
         about, channel = operation.message, operation.channel
         if not isinstance(operation, PostMessage) or is_notice(about):
@@ -104,7 +104,7 @@ class DeliveryFailures:
         stored = await self._store.message(about)
         end = stored and stored.state != "deleted" and self._directs.end_of(stored.author.id)
         if end:
-            await self._notices.say(
+            await self._notices.post(
                 notice_id("unwanted", about),
                 "⚠️ This did not arrive: the recipient accepts no direct messages any more.",
                 end.room,
@@ -134,7 +134,7 @@ class DeliveryFailures:
         return list(reasons_of.items())
 
     async def retry_in(self, room: Room, channel: ChannelRef) -> int:
-        """Retry all messages that `lost_in` returns. Returns their number."""
+        """Retry all messages that `undelivered_in` returns. Returns their number."""
         undelivered = await self.undelivered_in(room, channel)
         for about, _ in undelivered:
             await self._try_again(about)
@@ -152,25 +152,25 @@ class DeliveryFailures:
         except StoreError as error:  # pressed twice: it waits already
             log.info("replay_rejected", operation=operation, error=str(error))
 
-    async def _tell(self, message: MessageId) -> None:
-        async with self._telling:
-            await self._say_what_is_missing(message)
+    async def _notify(self, message: MessageId) -> None:
+        async with self._notifying:
+            await self._post_failures(message)
 
-    async def _say_what_is_missing(self, message: MessageId) -> None:
+    async def _post_failures(self, message: MessageId) -> None:
         missing, stored = await self._missing(message), await self._store.message(message)
         if not missing:
             self._undelivered.discard(message)
             await self._notices.change(_notice_about(message), "This was delivered after all.")
             if stored and stored.place:
-                await self._marks.take_back(message, stored.place.channel)
+                await self._failure_marks.take_back(message, stored.place.channel)
             return
         room = self._rooms.find(missing[0].operation.room)
         home = stored and room and self._home(stored, room)
         if not (stored and room and home):
             return
-        marks = room.undelivered == "reaction"
-        if not marks or not await self._marks.put(message, room.id, home):
-            await self._notices.say(
+        by_mark = room.undelivered == "reaction"
+        if not by_mark or not await self._failure_marks.put(message, room.id, home):
+            await self._notices.post(
                 _notice_about(message),
                 self._words(missing),
                 room.id,
@@ -216,11 +216,11 @@ class DeliveryFailures:
     def _line(self, record: OperationRecord) -> str:
         operation = record.operation
         where = self._rooms.name_of(operation.channel)
-        what = _WHAT[operation.type]
-        return f"This {what} {where}: {record.error}"
+        failure = _FAILURE_TEXTS[operation.type]
+        return f"This {failure} {where}: {record.error}"
 
 
-_WHAT = {
+_FAILURE_TEXTS = {
     "post_message": "did not reach",
     "edit_message": "was not changed in",
     "delete_message": "was not deleted in",

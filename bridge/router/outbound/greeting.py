@@ -18,8 +18,8 @@ from bridge.router.rooms.rooms import Member, Room, Rooms
 
 log = structlog.get_logger()
 
-_NEWS = 86_400.0  # seconds after which joining is no news any more
-_MOST_ASKED = 20  # channels of a room whose readers are asked for
+_NEWS = 86_400.0  # seconds after joining within which a channel is greeted
+_MOST_LOOKED_UP = 20  # channels of a room whose readers are looked up
 _DEADLINE = 20.0  # seconds that a platform has to name the readers of one channel
 
 
@@ -32,39 +32,40 @@ async def greet(
             for member in room.members if room.options.greets else ():
                 since = room.joined.get(member.channel.key, 0.0)
                 if since and now - since < _NEWS:
-                    await _tell(room, member, repr(since), rooms, connectors, notices)
-    except StoreError as error:  # the next start tells them
+                    await _greet_member(room, member, repr(since), rooms, connectors, notices)
+    except StoreError as error:  # the next start greets them
         log.warning("greeting_failed", error=str(error))
 
 
-async def _tell(
+async def _greet_member(
     room: Room, member: Member, since: str, rooms: Rooms,
     connectors: Mapping[AccountId, Connector], notices: Notices,
 ) -> None:  # fmt: skip
     joined = notice_id("joined", room.id, member.channel.key, since)
-    if await notices.was_said(joined):
+    if await notices.was_posted(joined):
         return
     others = room.listeners(besides=member.channel)
     if mine := await _outsiders(member, connectors):
         name = rooms.name_of(member.channel)
         words = f"⚠️ {name} joined this room: what is said here is also read by {_listed(mine)}."
         opened = notice_id("opened", room.id, member.channel.key, since)
-        await notices.say(opened, _plain(words), room.id, others)
+        await notices.post(opened, _plain(words), room.id, others)
     outsiders_of = [
-        (member, await _outsiders(member, connectors)) for member in others[:_MOST_ASKED]
+        (member, await _outsiders(member, connectors)) for member in others[:_MOST_LOOKED_UP]
     ]
     warnings = [
-        f"⚠️ {rooms.name_of(member.channel)} is also read by {_listed(who)}."
-        for member, who in outsiders_of if who
+        f"⚠️ {rooms.name_of(member.channel)} is also read by {_listed(readers)}."
+        for member, readers in outsiders_of if readers
     ]  # fmt: skip
     if not member.listens:
         return
     words = " ".join([_words(room, member, rooms), *warnings])
-    await notices.say(joined, _plain(words), room.id, [member])
+    await notices.post(joined, _plain(words), room.id, [member])
 
 
 async def _outsiders(member: Member, connectors: Mapping[AccountId, Connector]) -> Sequence[str]:
-    """The readers of a channel from outside of its workspace; nobody where nothing is shown."""
+    """The readers of a channel from outside of its workspace; none for a channel that is not shown
+    the room."""
     connector = connectors.get(member.account)
     outsiders = connector.abilities.outsiders if connector else None
     if not member.listens or outsiders is None:
@@ -86,8 +87,8 @@ def _words(room: Room, member: Member, rooms: Rooms) -> str:
     return text + ' Mention the bot with "optout" to have nothing of yours carried.'
 
 
-def _listed(who: Sequence[str]) -> str:
-    return " and ".join(who)
+def _listed(readers: Sequence[str]) -> str:
+    return " and ".join(readers)
 
 
 def _plain(words: str) -> str:

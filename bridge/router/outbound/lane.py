@@ -109,7 +109,7 @@ class SendingChecks:
             return True
         return self.rooms.accepts_direct(operation.room, operation.account, operation.channel)
 
-    def why_given_up(self, item: OutboxItem) -> str:
+    def reason_to_give_up(self, item: OutboxItem) -> str:
         """Return why an operation that waited is not sent any more; empty where it is. It waited
         for too long, or its channel left the room, whose options would not apply. The bridge's own
         notices are sent."""
@@ -121,7 +121,7 @@ class SendingChecks:
         options = self.rooms.altering(operation.room, operation.channel)
         if options is None or not isinstance(operation, PostMessage) or item.delivery.copies:
             return ""
-        return options.why_too_late(self.clock.time() - item.created)
+        return options.lateness_error(self.clock.time() - item.created)
 
 
 class Lane:
@@ -267,8 +267,8 @@ class Lane:
             return Wait(wait)
         if not parts.checks.accepts(operation):
             return cancelled(item, "the recipient accepts no direct messages any more")
-        if why := parts.checks.why_given_up(item):
-            return dead(item, why)
+        if reason := parts.checks.reason_to_give_up(item):
+            return dead(item, reason)
         if item.message_state == "deleted" and isinstance(operation, PostMessage):
             # It was thought to be on its way when it was deleted, and never arrived.
             return cancelled(item, "deleted before it was sent")
@@ -294,7 +294,7 @@ class Lane:
                 await store.record(operation.id, [outcome.receipt])
                 await store.postpone(operation.id, 0.0, "")
             case Again():
-                await store.postpone(operation.id, 0.0, outcome.why)
+                await store.postpone(operation.id, 0.0, outcome.reason)
             case Wait(urged=True):
                 self._urged.clear()
                 await self._pause(self._urged, outcome.seconds)
@@ -372,19 +372,19 @@ class Lane:
         now = self._with.clock.time()
         since = self._failing.setdefault(operation.id, now)
         if operation.id in self._proved:
-            why = f"{error}; given up: the platform took what was sent after it"
-            await self._end(operation, dead(item, why))
+            reason = f"{error}; given up: the platform took what was sent after it"
+            await self._end(operation, dead(item, reason))
         elif self._is_too_old(item, retry.attempts):
-            why = f"{error}; given up after {retry.attempts + 1} attempts"
-            await self._end(operation, dead(item, why))
+            reason = f"{error}; given up after {retry.attempts + 1} attempts"
+            await self._end(operation, dead(item, reason))
         else:
             pause = timeouts.backoff(retry.attempts) if retry.pause is None else retry.pause
-            await self._postpone(operation, error, pause, retry.why)
+            await self._postpone(operation, error, pause, retry.reason)
             if self._aside or now - since >= timeouts.retry_alone_for:
                 self._let_others_go_first(operation, str(error))
 
     async def _retry_in_order(
-        self, item: OutboxItem, error: BridgeError, pause: float, why: str
+        self, item: OutboxItem, error: BridgeError, pause: float, reason: str
     ) -> None:
         """Try the operation again before those behind it, which would fail as well; after
         `retry_for` it is given up."""
@@ -393,19 +393,19 @@ class Lane:
             given_up = f"{error}; given up after {item.attempts + 1} attempts"
             await self._end(operation, dead(item, given_up))
         else:
-            await self._postpone(operation, error, pause, why)
+            await self._postpone(operation, error, pause, reason)
 
     async def _postpone(
-        self, operation: Operation, error: BridgeError, pause: float, why: str
+        self, operation: Operation, error: BridgeError, pause: float, reason: str
     ) -> None:
         log.warning(
             "operation_postponed",
             lane=operation.lane,
             operation=operation.id,
-            why=why,
+            why=reason,
             error=str(error),
         )
-        metrics.RETRIED.labels(operation.account, why).inc()
+        metrics.RETRIED.labels(operation.account, reason).inc()
         until = self._with.clock.time() + pause if pause else 0.0
         await self._with.store.postpone(operation.id, until, str(error))
 

@@ -105,7 +105,7 @@ class ReactionNotes:
     ) -> None:
         standing, own_id = await _note(self._store, kind, mark.message, mark.channel)
         if text and stored.state != "deleted":
-            await self._notices.say(
+            await self._notices.post(
                 own_id, text, mark.room, [member], root=stored.root, reply_to=mark.message
             )
         elif standing:
@@ -137,7 +137,7 @@ def _by_emoji(reactions: Iterable[CurrentReaction]) -> Iterable[tuple[str, list[
     actors: dict[str, dict[ActorId, None]] = {}
     for reaction in reactions:
         actors.setdefault(reaction.emoji, {})[reaction.actor] = None
-    return ((emoji, [*who]) for emoji, who in actors.items())
+    return ((emoji, [*reacting]) for emoji, reacting in actors.items())
 
 
 def _as_words(text: str) -> str:

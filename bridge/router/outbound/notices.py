@@ -130,7 +130,7 @@ class Notices:
         self._new_id = new_id
         self._wake_lane = wake_lane
 
-    async def say(
+    async def post(
         self,
         own_id: MessageId,
         text: str,
@@ -172,7 +172,7 @@ class Notices:
         for post in posts:
             self._wake_lane(post.channel.lane)
 
-    async def was_said(self, own_id: MessageId) -> bool:
+    async def was_posted(self, own_id: MessageId) -> bool:
         return await self._store.message(own_id) is not None
 
     async def change(self, own_id: MessageId, text: str) -> None:
@@ -210,7 +210,7 @@ class PressAnswers:
     people: People
     notices: Notices
 
-    async def say(
+    async def post(
         self,
         event: ActionPressed,
         key: str,
@@ -232,7 +232,7 @@ class PressAnswers:
         if not alone:
             name = await self.people.stored_name(event.actor)
             line = (Strong((Text(name),)), Text(": "), *line)
-        await self.notices.say(
+        await self.notices.post(
             notice_id("press", event.place.channel.key, key),
             text_to_markdown((Paragraph(line), *more)),
             room.id,

@@ -84,11 +84,11 @@ class Failed:
 
 @dataclass(frozen=True)
 class Retry:
-    """The operation is to be tried again after a pause. `why` labels the metric; `attempts` counts
-    those before the failed one; `pause` is in seconds, None for the usual backoff."""
+    """The operation is to be tried again after a pause. `reason` labels the metric; `attempts`
+    counts those before the failed one; `pause` is in seconds, None for the usual backoff."""
 
     error: BridgeError
-    why: str
+    reason: str
     attempts: int
     pause: float | None = None
 
@@ -102,9 +102,9 @@ class Delivered:
 
 @dataclass(frozen=True)
 class Again:
-    """The operation is to be tried again at once; `why` is kept as its last error."""
+    """The operation is to be tried again at once; `reason` is kept as its last error."""
 
-    why: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -148,8 +148,8 @@ def unproved(item: OutboxItem) -> Settlement:
 
 def skipped(letter: DeadLetter) -> Settlement:
     """The end of an operation that an operator gives up."""
-    why = f": {letter.error}" if letter.error else ""
-    return Settlement(letter.operation.id, "dead", error=f"skipped by an operator{why}")
+    last_error = f": {letter.error}" if letter.error else ""
+    return Settlement(letter.operation.id, "dead", error=f"skipped by an operator{last_error}")
 
 
 def public_fault(error: Exception) -> str:

@@ -40,9 +40,9 @@ class _Window:
         self._longest = max((rate.seconds for rate in rates), default=0.0)
 
     def take(self, now: float) -> list[float]:
-        mark = [now + _LATENCY]
-        self._taken.append(mark)
-        return mark
+        arrival = [now + _LATENCY]
+        self._taken.append(arrival)
+        return arrival
 
     def free_at(self, now: float, priority: Priority) -> float:
         """Return when one more request fits; not later than `now` means that it fits now.
@@ -94,13 +94,13 @@ class RateLimits:
         that), or from `_LATENCY` after its start where no answer comes.
         """
         windows = [self._window(account, key) for key in keys]
-        marks = await self._enter(windows, priority)
+        arrivals = await self._enter(windows, priority)
         try:
             yield
         finally:
             now = self._clock.monotonic()
-            for mark in marks:
-                mark[0] = min(mark[0], now)
+            for arrival in arrivals:
+                arrival[0] = min(arrival[0], now)
             if any(window.waiters for window in windows):
                 self._grant_what_fits(windows)
 

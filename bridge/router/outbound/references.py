@@ -71,8 +71,8 @@ class References:
         self._rooms = rooms
         self._groups = groups
         self._linking: dict[AccountId, Links] = {}
-        self._marks_of: dict[AccountId, tuple[str, ...]] = {}
-        self._marks: tuple[str, ...] = ()
+        self._link_patterns_of: dict[AccountId, tuple[str, ...]] = {}
+        self._link_patterns: tuple[str, ...] = ()
         self.learn_connectors()
 
     def change_groups(self, groups: Groups) -> None:
@@ -86,25 +86,25 @@ class References:
             for account, connector in self._connectors.items()
             if (links := connector.abilities.links) is not None
         }
-        self._marks_of = {
+        self._link_patterns_of = {
             account: self._connectors[account].capabilities.link_marks for account in self._linking
         }
-        marks = {mark for marks in self._marks_of.values() for mark in marks}
-        self._marks = (SCHEME, *sorted(marks))
+        patterns = {pattern for patterns in self._link_patterns_of.values() for pattern in patterns}
+        self._link_patterns = (SCHEME, *sorted(patterns))
 
     def any_in(self, delivery: Delivery) -> bool:
         """Whether the delivery shows a text that may hold references; most do not."""
         if not isinstance(delivery.operation, PostMessage | EditMessage):
             return False
-        return bool(self._texts_with_marks(delivery))
+        return bool(self._texts_with_references(delivery))
 
-    def _texts_with_marks(self, delivery: Delivery) -> list[str]:
+    def _texts_with_references(self, delivery: Delivery) -> list[str]:
         texts = _texts(delivery.message)
-        return [text for text in texts if any(mark in text for mark in self._marks)]
+        return [text for text in texts if any(pattern in text for pattern in self._link_patterns)]
 
     async def resolved(self, delivery: Delivery) -> Delivery:
         """Return the delivery with its counterparts. Raises StoreError."""
-        texts = self._texts_with_marks(delivery)
+        texts = self._texts_with_references(delivery)
         counterparts = _Counterparts()
         home = _home(delivery.message.message_id)
         for reference in _references(texts):
@@ -124,7 +124,9 @@ class References:
         match reference:
             case Mention(actor, name) if _home(actor) == home and actor not in counterparts.people:
                 if person := await self._account_at(actor, name, destination):
-                    counterparts.people[actor] = _told_apart(person, counterparts.people.values())
+                    counterparts.people[actor] = _distinct_person(
+                        person, counterparts.people.values()
+                    )
             case GroupMention(group) if _home(group) == home:
                 if counterpart := self._group_at(group, operation.account, destination):
                     counterparts.groups[group] = counterpart
@@ -201,14 +203,15 @@ class References:
 
     async def _copy_at(self, url: str, destination: ChannelRef) -> str | None:
         for account, links in self._linking.items():
-            is_link = any(mark in url for mark in self._marks_of[account])
+            is_link = any(pattern in url for pattern in self._link_patterns_of[account])
             place = links.message_at(url) if is_link else None
             if place is not None and (message := await self._message_at(*place)):
                 return await self._address_at(message, destination)
         return None
 
     async def _message_at(self, channel: ChannelRef, native_id: str) -> MessageId | None:
-        """Known there, or in a thread whose channel the address does not name."""
+        """The message with this native id in the channel, or in a thread of the workspace: an
+        address may not name the thread's channel."""
         message = await self._store.resolve(channel, native_id)
         if message or self._rooms.holding(channel):
             return message
@@ -258,8 +261,9 @@ def _home(key: str) -> tuple[str, str]:
     return platform, workspace
 
 
-def _told_apart(person: Person, others: Iterable[Person]) -> Person:
-    """A name that nobody beside them has: some platforms know who is meant by the name alone."""
+def _distinct_person(person: Person, others: Iterable[Person]) -> Person:
+    """The person under a name that none of the `others` has: some platforms identify people by
+    name alone."""
     taken = {skeleton(other.name) for other in others}
     name, number = person.name, 2
     while skeleton(name) in taken:

@@ -208,8 +208,8 @@ async def _find_in_place(
         receipt = await deliveries.find(post, after, since=item.created, changed=changed)
         if receipt is None:
             return None
-        shows = await store.resolve(operation.channel, receipt.native_id)
-        if shows is None or (shows == operation.message and receipt.native_id not in parts):
+        shown_id = await store.resolve(operation.channel, receipt.native_id)
+        if shown_id is None or (shown_id == operation.message and receipt.native_id not in parts):
             return receipt
         after = receipt.native_id
 

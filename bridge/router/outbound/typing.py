@@ -31,12 +31,14 @@ _REMEMBERED = 4096  # channels
 
 @dataclass
 class Work:
-    """An agent works on a question in the thread of `root`; `shown` holds the last words that each
-    channel was shown, and when."""
+    """An agent works on a question in the thread of `root`; `statuses` holds the last status that
+    each channel was shown, and when."""
 
     agent: str
     root: MessageId | None
-    shown: dict[Member, tuple[str, float]] = field(default_factory=dict[Member, tuple[str, float]])
+    statuses: dict[Member, tuple[str, float]] = field(
+        default_factory=dict[Member, tuple[str, float]]
+    )
 
 
 class Typing:
@@ -75,7 +77,7 @@ class Typing:
 
     async def over(self, work: Work) -> None:
         """Take the signs of work away where no answer came."""
-        for member in list(work.shown):
+        for member in list(work.statuses):
             await self._show_work(member, work, "")
 
     def _listeners(self, event: TypingStarted) -> list[Member]:
@@ -115,7 +117,7 @@ class Typing:
         if connector is None or progress is None or work.root is None:
             return
         now = self._clock.monotonic()
-        before, at = work.shown.get(member, ("", 0.0))
+        before, at = work.statuses.get(member, ("", 0.0))
         if before == words and now - at < _FADES:
             return
         if (thread := await self._thread_in(member.channel, work.root)) is None:
@@ -124,7 +126,7 @@ class Typing:
         call = progress.working_call(member.account, member.channel, thread, byline, words)
         if call is None or not self._rate_limits.has_room(member.account, call.rate_limits):
             return
-        work.shown[member] = (words, now)
+        work.statuses[member] = (words, now)
         await self._send(connector, call, member.account)
 
     async def _thread_in(self, channel: ChannelRef, root: MessageId) -> str | None:

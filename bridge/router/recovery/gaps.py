@@ -47,12 +47,14 @@ class Gaps:
         )
         for room in self._rooms.receiving_from(account, channel):
             own_id = notice_id("uncompared", account, str(room.id), f"{gap.since:.3f}")
-            await self._notices.say(own_id, text, room.id, room.listeners(), timeline=room.timeline)
+            await self._notices.post(
+                own_id, text, room.id, room.listeners(), timeline=room.timeline
+            )
 
     async def _post(self, account: AccountId, room: Room, gap: Unreadable, channel: str) -> None:
         own_id = notice_id("gap", account, channel, str(room.id), f"{gap.since:.3f}")
         platform = platform_name(self._connectors, self._connectors[account].capabilities.platform)
-        await self._notices.say(
+        await self._notices.post(
             own_id, words_of(gap, platform), room.id, room.listeners(), timeline=room.timeline
         )
 

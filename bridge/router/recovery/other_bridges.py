@@ -342,7 +342,7 @@ class StopNotices:
                 self._reconnect(account, self._timeouts.other_bridge_away)
                 await self._clock.sleep(self._timeouts.other_bridge_away / 2)
             for room in self._rooms.holding(channel)[:1]:
-                await self._notices.say(
+                await self._notices.post(
                     own_id, text, room.id, room.listeners(), timeline=room.timeline
                 )
         except BridgeError as error:

@@ -16,7 +16,7 @@ from bridge.ports.store.people import PeopleStore
 from bridge.ports.store.rooms import RoomStore
 from bridge.router.signals import Signal
 
-_SAID = {"banned": "its author is banned", "opted_out": "its author opted out"}
+_BAN_TEXTS = {"banned": "its author is banned", "opted_out": "its author opted out"}
 
 
 class _DecidedStore(PeopleStore, RoomStore, Protocol):
@@ -63,18 +63,18 @@ class BansAndPauses:
         if self.paused(room):
             return "the room is paused"
         actor = event.author.id if isinstance(event, MessagePosted) else _actor(event)
-        return self._bars(actor, room) if actor else ""
+        return self._ban_reason(actor, room) if actor else ""
 
     def refuses_actor(self, actor: ActorId, room: RoomId) -> str:
         """Return why the room lets nothing of this account in; empty where nothing forbids it."""
-        return "the room is paused" if self.paused(room) else self._bars(actor, room)
+        return "the room is paused" if self.paused(room) else self._ban_reason(actor, room)
 
-    def _bars(self, actor: ActorId, room: RoomId) -> str:
+    def _ban_reason(self, actor: ActorId, room: RoomId) -> str:
         bans = self._bans.get(actor, ())
-        why = next((ban.why for ban in bans if ban.room in (None, room)), None)
-        return _SAID[why] if why else ""
+        reason = next((ban.reason for ban in bans if ban.room in (None, room)), None)
+        return _BAN_TEXTS[reason] if reason else ""
 
-    def bars(self, actor: ActorId, room: RoomId) -> bool:
+    def is_banned(self, actor: ActorId, room: RoomId) -> bool:
         """Whether the account is banned in the room."""
         return any(ban.room in (None, room) for ban in self._bans.get(actor, ()))
 
@@ -90,16 +90,16 @@ class BansAndPauses:
         """Return all bans."""
         return self._all_bans
 
-    async def bar(self, actor: ActorId, why: BanReason, by: str, room: RoomId | None) -> None:
+    async def ban(self, actor: ActorId, reason: BanReason, by: str, room: RoomId | None) -> None:
         """Ban a person in one room, or (None) in all, under all accounts. Raises StoreError."""
         for account in await self._accounts(actor):
-            await self._store.put_ban(Ban(account, why, by, self._clock.time(), room))
+            await self._store.put_ban(Ban(account, reason, by, self._clock.time(), room))
         await self.load()
 
-    async def unbar(self, actor: ActorId, why: BanReason, room: RoomId | None) -> bool:
+    async def unban(self, actor: ActorId, reason: BanReason, room: RoomId | None) -> bool:
         """End a ban. Returns whether there was one. Raises StoreError."""
         accounts = await self._accounts(actor)
-        was_banned = [await self._store.remove_ban(room, account, why) for account in accounts]
+        was_banned = [await self._store.remove_ban(room, account, reason) for account in accounts]
         await self.load()
         return any(was_banned)
 
@@ -109,15 +109,15 @@ class BansAndPauses:
         """Block a person, or end that. Returns whether the person is, or was, blocked there. Raises
         StoreError."""
         if not blocked:
-            return await self.unbar(actor, "banned", room)
-        await self.bar(actor, "banned", by, room)
+            return await self.unban(actor, "banned", room)
+        await self.ban(actor, "banned", by, room)
         return True
 
-    async def pause(self, room: RoomId, why: str, by: str, seconds: float | None = None) -> None:
+    async def pause(self, room: RoomId, reason: str, by: str, seconds: float | None = None) -> None:
         """Pause the room for some seconds, or (None) until it is resumed. Raises StoreError."""
         now = self._clock.time()
         until = None if seconds is None else now + seconds
-        await self._store.pause_room(RoomPause(room, why, by, now, until))
+        await self._store.pause_room(RoomPause(room, reason, by, now, until))
         await self.load()
 
     async def resume(self, room: RoomId) -> bool:

@@ -27,7 +27,7 @@ from bridge.router.signals import Signal
 
 _CONVERSATIONS = UUID("6d8c0d52-6a7e-5d5b-8a53-0b6a4f8a9c27")  # our own UUIDv5 namespace
 _KIND = "between"
-_SHOWN = MemberOptions(names="{name} ({platform})", threads="flat")
+_DIRECT_OPTIONS = MemberOptions(names="{name} ({platform})", threads="flat")
 _OPTIONS = RoomOptions(greets=False, private=(), tells=frozenset(), history="shared")
 
 
@@ -178,7 +178,7 @@ class DirectMessages:
         if self.shared_room(first, second) is None:
             return None
         ends = [end for end in map(self.end_of, sorted((first, second))) if end is not None]
-        members = tuple(Member(end.account, end.channel, options=_SHOWN) for end in ends)
+        members = tuple(Member(end.account, end.channel, options=_DIRECT_OPTIONS) for end in ends)
         own_id = _room_id(first, second)
         return Room(own_id, conversation_between(first, second), members, options=_OPTIONS)
 

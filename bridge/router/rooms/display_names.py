@@ -26,7 +26,7 @@ from bridge.router.rooms.features import platform_name
 from bridge.router.rooms.rooms import Member, Room
 
 _OURS = frozenset(map(skeleton, (BRIDGE_NAME, "UACS Bridge")))
-_MARK = re.compile(r"[(\[{]([^()\[\]{}]+)[)\]}]\W*$")
+_SUFFIX = re.compile(r"[(\[{]([^()\[\]{}]+)[)\]}]\W*$")
 _REMEMBERED = 20_000
 _NO_CONNECTORS: Mapping[AccountId, Connector] = MappingProxyType({})
 _PLACEHOLDER = re.compile(r"\{(name|platform|account)\}")
@@ -77,8 +77,8 @@ class DisplayNames:
         mine = DisplayName(room.id, author.id, author.name, author.name)
         names = [mine]
         if rivals or await self._is_taken(room, author, own):
-            names = [await self._told_apart(room, mine, rivals)]
-            names += await self._retold(room, rivals, author)
+            names = [await self._distinct_name(room, mine, rivals)]
+            names += await self._renamed_rivals(room, rivals, author)
         await self._store.save_names(names)
         for renamed in names[1:]:
             self._names.pop((room.id, renamed.actor), None)
@@ -95,24 +95,24 @@ class DisplayNames:
         """Whether the name is an agent's, the bridge's or one of its bots', an admin's, that of
         somebody who is known elsewhere in the room's workspaces, or looks as if it had a mark
         already."""
-        wanted = skeleton(author.name)
+        name_key = skeleton(author.name)
         agents = {skeleton(membership.agent) for membership in room.agents}
         ours = _OURS | agents | self._names_of_bots(room)
-        if wanted in ours or self._looks_marked(author.name, room):
+        if name_key in ours or self._looks_suffixed(author.name, room):
             return True
         elsewhere = {_home(member) for member in room.members} - {_home_of(author.id)}
         others = [p.id for p in await self._store.people_named(author.name) if p.id not in own]
         return any(_home_of(other) in elsewhere or self._is_admin(other) for other in others)
 
-    def _looks_marked(self, name: str, room: Room) -> bool:
-        match = _MARK.search(name)
+    def _looks_suffixed(self, name: str, room: Room) -> bool:
+        match = _SUFFIX.search(name)
         if match is None:
             return False
         platforms = {m.channel.platform for m in room.members}
-        marks = platforms | {*map(self.platform_name, platforms)}
-        marks |= {m.account for m in room.members}
+        suffixes = platforms | {*map(self.platform_name, platforms)}
+        suffixes |= {m.account for m in room.members}
         inner = skeleton(match[1])
-        return any(inner.startswith(skeleton(mark)) for mark in marks)
+        return any(inner.startswith(skeleton(suffix)) for suffix in suffixes)
 
     def _names_of_bots(self, room: Room) -> set[str]:
         """The names of our bots where the room is shown."""
@@ -123,7 +123,7 @@ class DisplayNames:
     def _is_admin(self, actor: ActorId) -> bool:
         return any(matches(glob, actor) for glob in self._admins)
 
-    async def _retold(
+    async def _renamed_rivals(
         self, room: Room, rivals: Sequence[DisplayName], author: Person
     ) -> list[DisplayName]:
         """New names of those who had the bare name, and whose copies now stand beside the author's
@@ -133,16 +133,16 @@ class DisplayNames:
             if rival.shown == rival.name and _home_of(rival.actor) != _home_of(author.id):
                 others = [other for other in rivals if other.actor != rival.actor]
                 mine = DisplayName(room.id, author.id, author.name, author.name)
-                renamed.append(await self._told_apart(room, rival, [mine, *others]))
+                renamed.append(await self._distinct_name(room, rival, [mine, *others]))
         return renamed
 
-    async def _told_apart(
+    async def _distinct_name(
         self, room: Room, shown_name: DisplayName, rivals: Sequence[DisplayName]
     ) -> DisplayName:
         own = await self._own_accounts(shown_name.actor)
         called = self.platform_name(_home_of(shown_name.actor)[0])
-        for mark in _marks(room, shown_name.actor, [rival.actor for rival in rivals], called):
-            name_in = name_with_mark(shown_name.name, mark)
+        for suffix in _suffixes(room, shown_name.actor, [rival.actor for rival in rivals], called):
+            name_in = name_with_mark(shown_name.name, suffix)
             if not await self._rivals(room, name_in, own):
                 return DisplayName(shown_name.room, shown_name.actor, shown_name.name, name_in)
         raise AssertionError("marks never end")
@@ -153,16 +153,16 @@ def in_form(
 ) -> str:
     """The name in the form that a channel's `names` option gives; `platform` is as people call it.
     A template that does not tell people apart contains the marked name."""
-    tells_apart = "{platform}" in template or "{account}" in template
+    is_distinct = "{platform}" in template or "{account}" in template
     values = {
-        "name": author.name if tells_apart else display_name,
+        "name": author.name if is_distinct else display_name,
         "platform": platform,
         "account": account,
     }
     return _PLACEHOLDER.sub(lambda match: values[match[1]], template)
 
 
-def _marks(room: Room, actor: ActorId, rivals: Sequence[ActorId], called: str) -> Iterator[str]:
+def _suffixes(room: Room, actor: ActorId, rivals: Sequence[ActorId], called: str) -> Iterator[str]:
     """The marks that may stand behind the name, best first: the platform, as people call it, the
     account there, numbers."""
     platform, workspace = _home_of(actor)

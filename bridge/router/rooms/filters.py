@@ -40,9 +40,9 @@ def admitting(
             admitted.append(room)
         else:
             filtered = filtered or filtered_event(event, author)
-            why = inner.refuses(filtered) or outer.refuses(filtered)
-            refusal = why or refusal
-            admitted += [] if why else [room]
+            room_refusal = inner.refuses(filtered) or outer.refuses(filtered)
+            refusal = room_refusal or refusal
+            admitted += [] if room_refusal else [room]
     return tuple(admitted), refusal
 
 

@@ -152,12 +152,12 @@ class MemberOptions:
     late: Late = "mark"
 
     @property
-    def shows_as_said(self) -> bool:
+    def changes_nothing(self) -> bool:
         """Whether nothing about a post is changed for this channel."""
         changed = self.replace or self.rename or self.files != "keep"
         return not changed and self.max_delay is None
 
-    def why_too_late(self, seconds: float) -> str:
+    def lateness_error(self, seconds: float) -> str:
         """Return why a post of this age is given up; empty where it is shown, if only with its
         time."""
         if self.late != "refuse" or self.max_delay is None or seconds <= self.max_delay:
@@ -263,5 +263,5 @@ def _is_author(globs: Sequence[str], author: Person | None) -> bool:
     return any(matches(glob, author.id) or matches(glob, author.name) for glob in globs)
 
 
-AS_SAID = MemberOptions()
+UNCHANGED = MemberOptions()
 USUAL = RoomOptions()

@@ -11,7 +11,7 @@ from bridge.content.cards.tool_calls import ToolsShown
 from bridge.model import AccountId, ChannelRef, LaneId, RoomId
 from bridge.model.archive_records import Timeline
 from bridge.router.rooms.answer_conditions import Route
-from bridge.router.rooms.options import AS_SAID, USUAL, MemberOptions, RoomOptions
+from bridge.router.rooms.options import UNCHANGED, USUAL, MemberOptions, RoomOptions
 from bridge.router.rooms.programs import ACCOUNT, outside_channel
 
 Flow = Literal["in", "out", "both"]
@@ -31,7 +31,7 @@ class Member:
     channel: ChannelRef
     flow: Flow = "both"
     name: str = ""
-    options: MemberOptions = AS_SAID
+    options: MemberOptions = UNCHANGED
 
     @property
     def speaks(self) -> bool:
@@ -308,7 +308,7 @@ class _Index:
         self.lanes[channel.lane] = None
         if member.name:
             self.names[channel] = member.name
-        if not member.options.shows_as_said:
+        if not member.options.changes_nothing:
             self.altering[room.id, channel.key] = member.options
         if member.speaks:
             self.speaking.setdefault(account, {})[channel] = None

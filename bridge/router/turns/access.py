@@ -38,7 +38,7 @@ _GROUPS_DEADLINE = 5.0
 _GroupsKey = tuple[ActorId, tuple[str, ...]]
 _UNKNOWN_GROUPS = "it cannot be seen now whether they are among those whom it allows"
 ALL = "*"  # a pairing with every agent
-_TOLD_AGAIN = 3600.0  # seconds after which somebody is told once more that they are not admitted
+_REFUSAL_REPEATED_AFTER = 3600.0  # seconds after which a person gets a refusal again
 
 
 class _AccessStore(AgentStore, PeopleStore, Protocol):
@@ -77,7 +77,7 @@ class AgentAccess:
         """Return why this person does not reach the agent; empty where nothing forbids it. All
         accounts of one person count as that person. Raises StoreError."""
         accounts = {actor, *(account.actor for account in await self._store.accounts_of(actor))}
-        if any(self._bans.bars(account, room.id) for account in accounts):
+        if any(self._bans.is_banned(account, room.id) for account in accounts):
             return "they are blocked, or opted out"
         if _any(membership.deny, accounts):
             return "they are denied"
@@ -121,13 +121,13 @@ class AgentAccess:
         direct_messages = connector.abilities.direct_messages if connector else None
         return direct_messages is not None and direct_messages.is_direct(channel)
 
-    async def tell(
+    async def post_refusal(
         self,
         membership: AgentMembership,
         room: Room,
         member: Member,
         actor: ActorId,
-        asked: MessageId,
+        question: MessageId,
     ) -> None:
         """Post that the agent does not answer this person, at most once an hour. Raises
         StoreError."""
@@ -141,9 +141,9 @@ class AgentAccess:
             text = (
                 f"{membership.agent} does not answer everybody here; ask an admin of this bridge."
             )
-        since = int(self._clock.time() // _TOLD_AGAIN)
+        since = int(self._clock.time() // _REFUSAL_REPEATED_AFTER)
         own_id = notice_id("not admitted", room.id, membership.agent, actor, str(since))
-        await self._notices.say(own_id, _plain(text), room.id, [member], reply_to=asked)
+        await self._notices.post(own_id, _plain(text), room.id, [member], reply_to=question)
 
     # --- codes ------------------------------------------------------------------------------------
 
@@ -167,7 +167,7 @@ class AgentAccess:
             f"{int(PAIRING_WINDOW // 60)} minutes.",
         }[outcome]
         own_id = notice_id("pairing", event.place.channel.key, event.native_id)
-        await self._notices.say(own_id, _plain(text), room.id, [member])
+        await self._notices.post(own_id, _plain(text), room.id, [member])
         return f"pairing: {outcome}"
 
     async def unpair(self, actor: ActorId, agent: str | None) -> bool:

@@ -51,11 +51,11 @@ class TurnAdmission:
         if question is None:
             return ""  # the runner fails the turn
         payer = await self._payer(question)
-        why = ""
+        refusal = ""
         if room is not None and membership is not None:
-            why = await self._refusal(turn, question, room, membership, payer)
-        if why:
-            return why
+            refusal = await self._refusal(turn, question, room, membership, payer)
+        if refusal:
+            return refusal
         if turn.attempts == 0:
             await self._quotas.count_turn(turn.room, turn.agent, payer)
         return ""
@@ -71,12 +71,12 @@ class TurnAdmission:
         if self._is_held(turn, question):
             return "a person has taken over"
         channel = question.place.channel if question.place else None
-        if why := await self._access.refuses(membership, room, question.author.id, channel):
-            return why
-        why = await self._quotas.refuses(turn.room, turn.agent, payer)
-        if why:
-            await self._tell(room, turn, question, why)
-        return why
+        if refusal := await self._access.refuses(membership, room, question.author.id, channel):
+            return refusal
+        refusal = await self._quotas.refuses(turn.room, turn.agent, payer)
+        if refusal:
+            await self._post_refusal(room, turn, question, refusal)
+        return refusal
 
     async def is_taken(self, turn: StoredTurn) -> bool:
         """Whether a person has taken over where the turn was asked. Raises StoreError."""
@@ -112,12 +112,14 @@ class TurnAdmission:
     async def _payer(self, question: StoredMessage) -> str:
         return await self._person_of(question.author.id) or question.author.id
 
-    async def _tell(self, room: Room, turn: StoredTurn, question: StoredMessage, why: str) -> None:
-        log.info("quota_exceeded", room=room.id, agent=turn.agent, why=why)
+    async def _post_refusal(
+        self, room: Room, turn: StoredTurn, question: StoredMessage, refusal: str
+    ) -> None:
+        log.info("quota_exceeded", room=room.id, agent=turn.agent, why=refusal)
         member = room.member(question.place.channel) if question.place else None
-        await self._notices.say(
+        await self._notices.post(
             notice_id("spent", turn.id),
-            text_to_markdown((Paragraph((Text(f"⏳ {turn.agent} does not answer: {why}."),)),)),
+            text_to_markdown((Paragraph((Text(f"⏳ {turn.agent} does not answer: {refusal}."),)),)),
             room.id,
             [member] if member else room.listeners(),
             root=question.root,

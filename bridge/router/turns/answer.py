@@ -162,8 +162,8 @@ class Answer:
         what notifications say, too: what it had begun to say is for those who look. These parts
         are notices: people see them, and no model takes them for the agent's words."""
         self._summary = f"⚠️ {self.agent} could not finish this answer"
-        why = cut_text(" ".join(reason.split()), _LONGEST_REASON)
-        self._notices.append(f"{self._summary}: {why}")
+        short_reason = cut_text(" ".join(reason.split()), _LONGEST_REASON)
+        self._notices.append(f"{self._summary}: {short_reason}")
         self._retry = question
 
     def stop(self) -> None:

@@ -44,7 +44,7 @@ log = structlog.get_logger()
 
 _ALLOW, _REFUSE = "allow", "refuse"
 _LOOK = 5.0  # seconds: a press may have come to another process
-_SHOWN = 1500  # characters of the arguments
+_LONGEST_SHOWN = 1500  # characters of the arguments
 
 
 @dataclass(frozen=True)
@@ -89,29 +89,29 @@ class Approvals:
         self._changed: dict[str, asyncio.Event] = {}
         self._updating = asyncio.Lock()  # of two at one moment, the later knows more
 
-    # --- whoever wants to go on -----------------------------------------------------------------
+    # --- asking for approval --------------------------------------------------------------------
 
-    async def ask(self, wanted_call: ApprovalRequest) -> Approval:
+    async def request_decision(self, request: ApprovalRequest) -> Approval:
         """Ask the room, and wait until the request is decided or its time is over. Returns the
         request as it ended. Raises StoreError."""
-        now = self._clock.time()
-        request = Approval(
+        now, context, rule = self._clock.time(), request.context, request.rule
+        new = Approval(
             id=self._new_id(),
-            turn=wanted_call.context.turn.id,
-            room=wanted_call.context.room.id,
-            agent=wanted_call.context.turn.agent,
-            tool=wanted_call.tool,
-            call=wanted_call.call,
-            arguments=wanted_call.arguments,
-            reason=wanted_call.reason,
-            trigger=MessageId(wanted_call.context.origin.message.message_id),
-            asker=wanted_call.context.origin.author.id,
-            approvers=wanted_call.rule.approvers,
-            quorum=wanted_call.rule.quorum,
+            turn=context.turn.id,
+            room=context.room.id,
+            agent=context.turn.agent,
+            tool=request.tool,
+            call=request.call,
+            arguments=request.arguments,
+            reason=request.reason,
+            trigger=MessageId(context.origin.message.message_id),
+            asker=context.origin.author.id,
+            approvers=rule.approvers,
+            quorum=rule.quorum,
             created=now,
-            expires=now + wanted_call.rule.seconds,
+            expires=now + rule.seconds,
         )
-        approval = await self._store.ask_approval(request)
+        approval = await self._store.ask_approval(new)
         if approval.state == "open":
             log.info(
                 "approval_requested", approval=approval.id, tool=approval.tool, room=approval.room
@@ -230,7 +230,7 @@ class Approvals:
     async def _tell(self, approval: Approval, event: ActionPressed, key: str, text: str) -> None:
         if room := self._rooms.by_id.get(approval.room):
             card = _card_of(approval.id)
-            await self._answers.say(event, key, room, card, (Text(text),))
+            await self._answers.post(event, key, room, card, (Text(text),))
 
     # --- what is shown --------------------------------------------------------------------------
 
@@ -242,7 +242,7 @@ class Approvals:
             if approval is None or room is None:
                 return
             stored = await self._store.message(approval.trigger)
-            await self._notices.say(
+            await self._notices.post(
                 _card_of(approval.id),
                 text_to_markdown(tuple(await self._words(approval))),
                 room.id,
@@ -283,8 +283,8 @@ class Approvals:
         lines: list[Text] = []
         for decision in approval.decisions:
             at = datetime.fromtimestamp(decision.at, UTC).strftime("%H:%M UTC")
-            sign, what = ("✅", "allowed") if decision.allowed else ("🚫", "refused")
-            lines.append(Text(f"{sign} {what} by {await self._name(decision.actor)} at {at}"))
+            sign, decided = ("✅", "allowed") if decision.allowed else ("🚫", "refused")
+            lines.append(Text(f"{sign} {decided} by {await self._name(decision.actor)} at {at}"))
         if approval.state == "expired":
             lines.append(Text("⌛ nobody decided in time: refused"))
         elif approval.state == "withdrawn":
@@ -329,4 +329,6 @@ def _outcome_of(approval: Approval) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}\n… ({len(text)} characters in all)"
+    if len(text) <= _LONGEST_SHOWN:
+        return text
+    return f"{text[:_LONGEST_SHOWN]}\n… ({len(text)} characters in all)"

@@ -92,8 +92,8 @@ def _repair_request(fault: CodecError, now: float) -> Message:
 
 
 def _notice_of(fault: CodecError) -> TextDelta:
-    what = " ".join(f"{_place(fault)}: {fault.reason}".split())[:_LONGEST]
-    return TextDelta(text=f"\n\n⚠️ A card cannot be shown here ({what}).\n\n")
+    fault_text = " ".join(f"{_place(fault)}: {fault.reason}".split())[:_LONGEST]
+    return TextDelta(text=f"\n\n⚠️ A card cannot be shown here ({fault_text}).\n\n")
 
 
 def _place(fault: CodecError) -> str:

@@ -67,7 +67,7 @@ class FollowUps:
                 for number, membership_called in enumerate(called)
             )
         if len(called) < len(mentioned):
-            await self._say_enough(room, before)
+            await self._post_limit(room, before)
         elif hand_over is not None:
             await self._hand_over(room, membership, hand_over, origin, answer)
 
@@ -82,24 +82,24 @@ class FollowUps:
         origin: StoredMessage,
         answer: Message,
     ) -> None:
-        to, why = hand_over
+        to, reason = hand_over
         spot, by = spot_of(membership, origin), ActorId(answer.actor.id)
         if to == PERSON:
             await self._hand_overs.take(
-                room, spot, by, f"A person (asked by {membership.agent})", why
+                room, spot, by, f"A person (asked by {membership.agent})", reason
             )
         elif _new_holder(room, membership, to):
-            await self._hand_overs.hand(room, spot, to, by, why)
+            await self._hand_overs.assign(room, spot, to, by, reason)
         else:
             log.warning("handover_rejected", room=room.id, agent=membership.agent, to=to)
 
-    async def _say_enough(self, room: Room, before: int) -> None:
+    async def _post_limit(self, room: Room, before: int) -> None:
         log.warning("agent_turns_limited", room=room.id, turns=before)
         text = (
             f"Agents answered one another {before} times; they go on when a person says "
             "something to them."
         )
-        await self._notices.say(
+        await self._notices.post(
             notice_id("round", room.id, repr(self._clock.time())),
             text_to_markdown((Paragraph((Text(text),)),)),
             room.id,

@@ -56,25 +56,25 @@ class HandOvers:
         hand_overs = (self._by_spot.get((room, spot)) for spot in spots_of(question))
         return next((hand_over for hand_over in hand_overs if hand_over is not None), None)
 
-    async def take(self, room: Room, spot: str, by: ActorId, name: str, why: str = "") -> str:
+    async def take(self, room: Room, spot: str, by: ActorId, name: str, reason: str = "") -> str:
         """Let a person answer at this place in place of agents, stop what agents are writing there,
         and tell the room. Returns the answer for that person. Raises StoreError."""
         await self._hold(room, spot, None, by)
         await self._hand_over_taken.emit(room.id)
-        reason = f" ({why})" if why else ""
+        because = f" ({reason})" if reason else ""
         text = (
-            f"🙋 {name} has taken over{reason}: no agent answers {_where(spot)} until it is given "
+            f"🙋 {name} has taken over{because}: no agent answers {_where(spot)} until it is given "
             "back."
         )
-        await self._say(room, spot, text, button=True)
+        await self._post(room, spot, text, button=True)
         return "You have taken over."
 
-    async def hand(self, room: Room, spot: str, agent: str, by: str, why: str = "") -> str:
+    async def assign(self, room: Room, spot: str, agent: str, by: str, reason: str = "") -> str:
         """Let another agent answer at this place, and tell the room. Returns the answer for whoever
         asked. Raises StoreError."""
         await self._hold(room, spot, agent, by)
-        reason = f": {why}" if why else ""
-        await self._say(room, spot, f"🔁 @{agent} answers {_where(spot)} from now on{reason}")
+        because = f": {reason}" if reason else ""
+        await self._post(room, spot, f"🔁 @{agent} answers {_where(spot)} from now on{because}")
         return f"Handed over to {agent}."
 
     async def give_back(self, room: Room, spot: str) -> str:
@@ -84,7 +84,7 @@ class HandOvers:
             return "Nobody has taken over here."
         del self._by_spot[room.id, spot]
         log.info("handover_ended", room=room.id)
-        await self._say(room, spot, f"↩️ Agents answer {_where(spot)} again.")
+        await self._post(room, spot, f"↩️ Agents answer {_where(spot)} again.")
         return "Given back."
 
     async def _hold(self, room: Room, spot: str, agent: str | None, by: str) -> None:
@@ -93,11 +93,11 @@ class HandOvers:
         self._by_spot[room.id, spot] = hand_over
         log.info("handover_started", room=room.id, agent=agent, by=by)
 
-    async def _say(self, room: Room, spot: str, text: str, *, button: bool = False) -> None:
+    async def _post(self, room: Room, spot: str, text: str, *, button: bool = False) -> None:
         """In every channel of the room, in the thread where it is about one."""
         kind, *rest = split_key(spot)
         buttons = [Button((Text("Give back"),), id=GIVE_BACK, value=spot)] if button else []
-        await self._notices.say(
+        await self._notices.post(
             notice_id("held", room.id, spot, repr(self._clock.time())),
             text_to_markdown((Paragraph((Text(text),)),)),
             room.id,

@@ -102,7 +102,7 @@ class History:
         window = Window(membership.history_tokens, f"agent:{membership.agent}")
         threads = ThreadContext(self._store, room.conversation, view_of(room, membership, context))
         looked_at = 0
-        if window.take(*await threads.tell([question])):
+        if window.take(*await threads.with_context([question])):
             looked_at = await self._read_back(
                 window, threads, room, membership, question, context, position.posted
             )
@@ -144,8 +144,8 @@ class History:
         context: StoredMessage,
         until: int,
     ) -> int:
-        """How many places were looked at, of those up to `said`. What the agent answered while this
-        question waited stands before it: turns of a session know of one another."""
+        """The number of messages that were read, of those before `until`. Answers that the agent
+        posted while this question waited go before it: turns of a session know of one another."""
         view = threads.view
         since = (
             None
@@ -162,14 +162,14 @@ class History:
             )
             looked_at = page.looked_at
             own = [message for message in page.messages if message.actor.id == window.reader]
-            if not _take(window, await threads.tell(own), question_id, since):
+            if not _take(window, await threads.with_context(own), question_id, since):
                 return looked_at
         while looked_at < self._timeouts.history_rows:
             page = await self._store.past(
                 room.conversation, rows=self._timeouts.history_page, before=before, view=view
             )
             looked_at += page.looked_at
-            placed = await threads.tell(page.messages)
+            placed = await threads.with_context(page.messages)
             if not _take(window, placed, question_id, since):
                 break
             if page.first is None:
@@ -182,8 +182,8 @@ class History:
         self, room: Room, membership: AgentMembership, last: Message | None
     ) -> bool | None:
         match None if last is None else state_of(last.metadata, membership.agent).get(KEY):
-            case {"said": int(said), "changed": int(changed)}:
-                position = Position(said, changed)
+            case {"said": int(posted), "changed": int(changed)}:
+                position = Position(posted, changed)
                 author = f"agent:{membership.agent}"
                 return not await self._store.changed_since(room.conversation, position, author)
             case _:
@@ -213,7 +213,7 @@ async def shown_while_working(
     question and the messages since; `question` is the message of a person that led to it. Raises
     StoreError."""
     threads = ThreadContext(store, room.conversation, view_of(room, membership, context))
-    placed = await threads.tell([*before, message])
+    placed = await threads.with_context([*before, message])
     return view_of_agent(threads.settle(placed)[-1], membership.agent)
 
 
@@ -271,7 +271,7 @@ class ThreadContext:
     _relations: dict[str, Relation] = field(default_factory=dict[str, Relation])
     _messages: dict[str, Message | None] = field(default_factory=dict[str, "Message | None"])
 
-    async def tell(self, messages: Sequence[Message]) -> list[Message]:
+    async def with_context(self, messages: Sequence[Message]) -> list[Message]:
         """Return the messages with all that is known of their thread and of what they answer.
         Raises StoreError."""
         for message in messages:

@@ -12,13 +12,13 @@ from bridge.model.turns import AgentInput, StopWanted
 class Inputs:
     """The inputs of one turn, which its agent reads as an async iterator, or not at all.
 
-    `stop_wanted` is set when somebody asks the agent to stop.
+    `stop_requested` is set when somebody asks the agent to stop.
     """
 
     def __init__(self) -> None:
         self._unread: deque[AgentInput] = deque()
         self._arrived = asyncio.Event()
-        self.stop_wanted = asyncio.Event()
+        self.stop_requested = asyncio.Event()
 
     def give(self, value: AgentInput) -> None:
         """Let the agent read this next."""
@@ -27,9 +27,9 @@ class Inputs:
 
     def stop(self, by: ActorId | None) -> None:
         """Ask the agent to stop; whoever runs the turn ends it if the agent goes on."""
-        if not self.stop_wanted.is_set():
+        if not self.stop_requested.is_set():
             self.give(StopWanted(by=by))
-            self.stop_wanted.set()
+            self.stop_requested.set()
 
     def unread(self) -> list[AgentInput]:
         """Return the inputs that the agent has not read."""

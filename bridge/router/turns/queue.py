@@ -53,7 +53,7 @@ class _Session:
     membership: AgentMembership
     waiting: deque[StoredTurn] = field(default_factory=deque[StoredTurn])
     running: _Running | None = None
-    last_asked: float = 0.0
+    last_question_at: float = 0.0
 
 
 class _TurnsStore(AdmissionStore, ConversationStore, MessageStore, TurnStore, Protocol):
@@ -99,7 +99,7 @@ class TurnQueue:
             else:
                 self._enqueue(turn)
 
-    async def ask(self, new: NewTurn) -> None:
+    async def take(self, new: NewTurn) -> None:
         """Take a turn that the store holds: its agent answers as its membership says. Raises
         StoreError."""
         turn = StoredTurn(
@@ -179,7 +179,7 @@ class TurnQueue:
             turn.called_by,
         )  # fmt: skip
         await self._store.admit(Admission(outcome="asked again", turns=(new,)))
-        await self.ask(new)
+        await self.take(new)
 
     @property
     def idle(self) -> bool:
@@ -208,23 +208,21 @@ class TurnQueue:
         room = self._rooms.by_id.get(turn.room)
         new = await self._store.message(turn.trigger)
         question = await self._store.message(running.turn.trigger)
-        last_asked = await self._store.message(running.turn.origin or running.turn.trigger)
-        if room is None or new is None or question is None or last_asked is None:
+        origin = await self._store.message(running.turn.origin or running.turn.trigger)
+        if room is None or new is None or question is None or origin is None:
             return None
         before = [question.message, *(steered.message for steered, _ in running.steered)]
-        return await shown_while_working(
-            self._store, room, membership, last_asked, before, new.message
-        )
+        return await shown_while_working(self._store, room, membership, origin, before, new.message)
 
     def _enqueue(self, turn: StoredTurn) -> None:
         key = _key(turn)
         session = self._sessions.get(key)
         if session is not None:
             session.waiting.append(turn)
-            session.last_asked = self._clock.monotonic()
+            session.last_question_at = self._clock.monotonic()
             return
         session = _Session(
-            self._membership(turn), deque([turn]), last_asked=self._clock.monotonic()
+            self._membership(turn), deque([turn]), last_question_at=self._clock.monotonic()
         )
         self._sessions[key] = session
         task = asyncio.create_task(self._run(key, session), name=f"agent {turn.agent}")
@@ -240,8 +238,8 @@ class TurnQueue:
             while session.waiting:
                 await self._gather(session)
                 turn = await self._next(session)
-                if why := await self._admission.admit(turn):
-                    await self._store.set_turn(turn.id, "done", error=why)
+                if refusal := await self._admission.admit(turn):
+                    await self._store.set_turn(turn.id, "done", error=refusal)
                     continue
                 session.running = _Running(turn)
                 called_turns = await self._answer(session.running)
@@ -258,7 +256,7 @@ class TurnQueue:
     async def _gather(self, session: _Session) -> None:
         """Rapid messages are one question: wait until nobody adds to it."""
         while (
-            left := session.last_asked + session.membership.gather - self._clock.monotonic()
+            left := session.last_question_at + session.membership.gather - self._clock.monotonic()
         ) > 0:
             await self._clock.sleep(left)
 
@@ -285,7 +283,7 @@ class TurnQueue:
             if withdrawn:
                 await self._store.set_turn(new_turn.id, "done", error="the question was changed")
             else:
-                await self.ask(new_turn)
+                await self.take(new_turn)
 
     async def _unread_turns(self, running: _Running) -> Sequence[StoredTurn]:
         """Return the turns whose questions the agent did not read: they are asked as others are."""

@@ -197,7 +197,7 @@ class AgentListener:
             await asyncio.wait({listening})
             if (fault := running.card_repair.over()) is not None:
                 running.answer.take(fault)
-            if running.inputs.stop_wanted.is_set():
+            if running.inputs.stop_requested.is_set():
                 running.answer.stop()
                 return None
             return listening.result()
@@ -211,7 +211,7 @@ class AgentListener:
 
     async def _stop(self, listening: asyncio.Task[TurnFailed | None], inputs: Inputs) -> None:
         """Wait for the wish to stop; for a moment after it the agent may end by itself."""
-        await inputs.stop_wanted.wait()
+        await inputs.stop_requested.wait()
         await self._clock.sleep(self._timeouts.stop_grace)
         listening.cancel()
 
@@ -383,7 +383,7 @@ class TurnEnding:
         """Keep the answer and the turns that it calls in one transaction. An answer that was
         stopped or broke off calls nobody."""
         keep = partial(self._publisher.keep, running.context, running.answer)
-        if failed or running.inputs.stop_wanted.is_set():
+        if failed or running.inputs.stop_requested.is_set():
             await keep("interrupted" if failed else "complete")
             return ()
         async with self._follow_ups.of(running.context, running.answer.message()) as called:

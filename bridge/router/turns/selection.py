@@ -71,7 +71,7 @@ class AgentSelection:
             if not await self.access.refuses(membership, room, new.author.id, channel):
                 admitted.append(membership)
             elif member and (event.addresses_us or is_addressed(membership, text, new)):
-                await self.access.tell(membership, room, member, new.author.id, new.id)
+                await self.access.post_refusal(membership, room, member, new.author.id, new.id)
         return admitted
 
     async def _addressed(
@@ -188,8 +188,8 @@ def ambiguities(memberships: Sequence[AgentMembership]) -> list[tuple[int, int, 
         for at_second, second in enumerate(memberships[at + 1 :], at + 1):
             if first.agent == second.agent:
                 pairs.append((at, at_second, "they are the same agent"))
-            elif not (first.beside or second.beside) and (why := _collision(first, second)):
-                pairs.append((at, at_second, why))
+            elif not (first.beside or second.beside) and (collision := _collision(first, second)):
+                pairs.append((at, at_second, collision))
     return pairs
 
 

@@ -220,7 +220,7 @@ class Calls:
             decided = await self._decided(self._request(part, tool.approval, ""))
             if decided.state != "allowed":
                 metrics.TOOL_CALLS.labels(tool.server, decided.state).inc()
-                return _refusal(part, _WHY_NOT.get(decided.state, _WHY_NOT["refused"]))
+                return _refusal(part, _REFUSALS.get(decided.state, _REFUSALS["refused"]))
         await self._store.set_turn(self._context.turn.id, "running", tool_called=True)
         self._begun.add(part.id)
         result = await self._box.call(tool, part)
@@ -240,14 +240,14 @@ class Calls:
         turn = self._context.turn.id
         self._waiting += 1
         await self._store.set_turn(turn, "waiting")
-        decided = await self._approvals.ask(request)
+        decided = await self._approvals.request_decision(request)
         self._waiting -= 1
         if not self._waiting:
             await self._store.set_turn(turn, "running")
         return decided
 
 
-_WHY_NOT = {
+_REFUSALS = {
     "refused": "A person refused this call. Do not make it again unless you are asked to.",
     "expired": "Nobody allowed this call in time. Say so, and do not make it again by yourself.",
     "withdrawn": "This call was not made: it is not wanted any more.",
@@ -259,7 +259,7 @@ def _refusal(part: ToolCallPart, text: str) -> ToolResultPart:
 
 
 def _not_made(part: ToolCallPart) -> ToolAnswered:
-    return ToolAnswered(part=_refusal(part, _WHY_NOT["withdrawn"]))
+    return ToolAnswered(part=_refusal(part, _REFUSALS["withdrawn"]))
 
 
 def _calls(answer_parts: Sequence[object]) -> list[ToolCallPart]:
@@ -414,5 +414,5 @@ def _handed_over(
 
 
 def _result_of(call: ToolCallPart, text: str, *, error: bool) -> ToolResultPart:
-    told = ToolResultPart(tool_call_id=call.id, content=text)
-    return told.model_copy(update={"is_error": True}) if error else told
+    answer = ToolResultPart(tool_call_id=call.id, content=text)
+    return answer.model_copy(update={"is_error": True}) if error else answer

@@ -275,7 +275,7 @@ async def test_people_are_blocked_while_the_bridge_runs(rig: CliRig) -> None:
     result = await rig.cli("people", "ban", actor_id)
     assert result.stdout == f"{actor_id} is banned from all rooms\n"
     (barred,) = rig.bridge.router.parts.rooms.bans.bans()
-    assert (barred.actor, barred.why, barred.room) == (actor_id, "banned", None)
+    assert (barred.actor, barred.reason, barred.room) == (actor_id, "banned", None)
     await rig.local.say("slack", "general", "unheard")
     await rig.local.say("slack", "general", "of another", person=1)
     await rig.local.until(lambda: len(rig.local.standing("discord", "general")) == standing + 1)

@@ -170,13 +170,13 @@ async def test_who_opted_out_is_so_under_accounts_that_are_linked_later(trio: Tr
     rig, sales, billing = trio
     ann, annie = actor_id_of("fake", "sales", "ann"), actor_id_of("fake", "billing", "annie")
     async with rig.run() as router:
-        await router.parts.rooms.bans.bar(ann, "opted_out", str(ann), None)
+        await router.parts.rooms.bans.ban(ann, "opted_out", str(ann), None)
         await billing.say("b", "one", author="annie")
         await rig.clock.advance(1)
         await router.parts.rooms.linking.link(ann, annie)
         await billing.say("b", "two", author="annie")
         await rig.clock.advance(1)
-        await router.parts.rooms.bans.unbar(annie, "opted_out", None)
+        await router.parts.rooms.bans.unban(annie, "opted_out", None)
         await billing.say("b", "three", author="annie")
         await rig.clock.advance(1)
 

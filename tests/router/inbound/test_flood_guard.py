@@ -186,7 +186,7 @@ async def test_who_is_blocked_is_not_admitted_until_unblocked_also_after_a_resta
     async with rig.run() as router:
         first = await sales.say("s", "before", author="bob")
         await rig.clock.let_work()
-        await router.parts.rooms.bans.bar(BOB, "banned", "cli", ROOM)
+        await router.parts.rooms.bans.ban(BOB, "banned", "cli", ROOM)
         await sales.say("s", "blocked", author="bob")
         await sales.edit("s", first, "edited")
         await sales.say("s", "of others")
@@ -195,7 +195,7 @@ async def test_who_is_blocked_is_not_admitted_until_unblocked_also_after_a_resta
         await sales.say("s", "still blocked", author="bob")
         await rig.clock.let_work()
         assert billing.texts("b") == ["before", "of others"]
-        assert await router.parts.rooms.bans.unbar(BOB, "banned", ROOM)
+        assert await router.parts.rooms.bans.unban(BOB, "banned", ROOM)
         await sales.say("s", "back", author="bob")
         await sales.delete("s", first)
         await rig.clock.let_work()
@@ -209,7 +209,7 @@ async def test_blocking_one_account_blocks_the_person(trio: Trio) -> None:
     other = ActorId("fake:billing:robert")
     await rig.store.link_people(BOB, other, "command")
     async with rig.run() as router:
-        await router.parts.rooms.bans.bar(BOB, "opted_out", BOB, None)
+        await router.parts.rooms.bans.ban(BOB, "opted_out", BOB, None)
         await billing.say("b", "from the other account", author="robert")
         await rig.clock.let_work()
 
@@ -221,7 +221,7 @@ async def test_what_a_blocked_person_deletes_is_deleted(trio: Trio) -> None:
     async with rig.run() as router:
         first = await sales.say("s", "mine", author="ann")
         await rig.clock.let_work()
-        await router.parts.rooms.bans.bar(ActorId("fake:sales:ann"), "opted_out", "self", None)
+        await router.parts.rooms.bans.ban(ActorId("fake:sales:ann"), "opted_out", "self", None)
         await sales.delete("s", first)
         await rig.clock.let_work()
 

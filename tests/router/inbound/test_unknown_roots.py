@@ -113,7 +113,7 @@ async def test_a_notice_about_an_unknown_thread_goes_into_it(clock: FakeClock) -
 
     async with rig.run() as router:
         root = message_id_of(sales.channel("s"), ROOT)
-        await router.parts.outbound.notices.say(
+        await router.parts.outbound.notices.post(
             notice_id("test"), "a word", room.id, room.listeners(), root=root
         )
         await clock.advance(1)

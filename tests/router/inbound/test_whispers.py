@@ -84,7 +84,7 @@ async def test_a_notice_to_one_person_enters_no_rooms_timeline(rig: RouterRig) -
     async with rig.run() as router:
         notices = router.parts.outbound.notices
         for number, recipient in enumerate((ActorId(ANN), None)):
-            await notices.say(
+            await notices.post(
                 notice_id("test", str(number)), f"notice {number}", room.id, room.listeners(),
                 timeline=room.timeline, to=recipient,
             )  # fmt: skip

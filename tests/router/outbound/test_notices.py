@@ -22,7 +22,7 @@ def texts(rig: RouterRig) -> list[list[str]]:
 async def test_a_notice_is_shown_in_the_channels_it_is_for_and_remembered(rig: RouterRig) -> None:
     room = rig.rooms[0]
     async with rig.run() as router:
-        await router.parts.outbound.notices.say(
+        await router.parts.outbound.notices.post(
             GAP, "12 messages are missing", room.id, room.members[:2], timeline=room.timeline
         )
         await rig.clock.let_work()
@@ -35,7 +35,7 @@ async def test_a_notice_said_again_stands_once_also_after_a_restart(rig: RouterR
     room = rig.rooms[0]
     for _ in range(2):
         async with rig.run() as router:
-            await router.parts.outbound.notices.say(GAP, "all is well", room.id, room.members)
+            await router.parts.outbound.notices.post(GAP, "all is well", room.id, room.members)
             await rig.clock.let_work()
 
     assert texts(rig) == [["all is well"]] * 3
@@ -44,9 +44,9 @@ async def test_a_notice_said_again_stands_once_also_after_a_restart(rig: RouterR
 async def test_a_notice_said_in_other_words_is_changed_where_it_stands(rig: RouterRig) -> None:
     room = rig.rooms[0]
     async with rig.run() as router:
-        await router.parts.outbound.notices.say(GAP, "one is missing", room.id, room.members)
+        await router.parts.outbound.notices.post(GAP, "one is missing", room.id, room.members)
         await rig.clock.let_work()
-        await router.parts.outbound.notices.say(GAP, "two are missing", room.id, room.members)
+        await router.parts.outbound.notices.post(GAP, "two are missing", room.id, room.members)
         await rig.clock.let_work()
 
     assert texts(rig) == [["two are missing"]] * 3
@@ -55,7 +55,7 @@ async def test_a_notice_said_in_other_words_is_changed_where_it_stands(rig: Rout
 async def test_a_notice_is_taken_back_everywhere(rig: RouterRig) -> None:
     room = rig.rooms[0]
     async with rig.run() as router:
-        await router.parts.outbound.notices.say(GAP, "one is missing", room.id, room.members)
+        await router.parts.outbound.notices.post(GAP, "one is missing", room.id, room.members)
         await rig.clock.let_work()
         await router.parts.outbound.notices.take_back(GAP)
         await router.parts.outbound.notices.take_back(notice_id("never", "said"))
@@ -67,7 +67,7 @@ async def test_a_notice_is_taken_back_everywhere(rig: RouterRig) -> None:
 async def test_nobody_answers_a_notice(rig: RouterRig) -> None:
     room = rig.rooms[0]
     async with rig.run() as router:
-        await router.parts.outbound.notices.say(GAP, "@echo listen", room.id, room.members)
+        await router.parts.outbound.notices.post(GAP, "@echo listen", room.id, room.members)
         await rig.clock.let_work()
 
     assert await rig.store.open_turns() == []

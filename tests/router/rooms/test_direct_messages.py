@@ -240,7 +240,7 @@ async def test_who_is_blocked_in_the_room_writes_to_nobody(garden: Garden) -> No
         await garden.meet("ann", "bob")
         await garden.sales.command("dm Bob one", "ann")
         await garden.clock.let_work()
-        await router.parts.rooms.bans.bar(
+        await router.parts.rooms.bans.ban(
             on("sales", "ann"), "banned", "admin", garden.rig.rooms[0].id
         )
         await garden.sales.command("dm Bob two", "ann")

@@ -104,7 +104,7 @@ async def test_a_question_that_waited_is_not_answered_to_who_is_blocked_meanwhil
     async with club.rig.run() as router:
         await club.sales.say("s", "hello")
         await clock.advance(1)
-        await router.parts.rooms.bans.bar(ANN, "banned", "test", None)
+        await router.parts.rooms.bans.ban(ANN, "banned", "test", None)
         await clock.advance(20)
 
     assert club.answered() == {"front": 0}
