@@ -42,7 +42,7 @@ class Capabilities(BaseModel):
     - `citations`: the maximum number of sources that a message may cite natively.
     - `stream_pace`: seconds between two edits of a growing message.
     - `rate_limits`: the rates of each rule; a call names the rules that it counts against.
-    - `link_marks`: texts, one of which each address of a message contains
+    - `link_substrings`: texts, one of which each address of a message contains
       (`chat.example/archives/`).
     """
 
@@ -58,4 +58,4 @@ class Capabilities(BaseModel):
     citations: int = 0
     stream_pace: float
     rate_limits: dict[str, tuple[Rate, ...]]
-    link_marks: tuple[str, ...] = ()
+    link_substrings: tuple[str, ...] = ()

@@ -103,43 +103,43 @@ class DeleteMessage(_Operation):
     original: bool = False
 
 
-class _Mark(_Operation):
+class _ReactionOrPin(_Operation):
     """A reaction or a pin on an existing message. Platforms limit them strictly, so they have a
     lane of their own beside the channel's, and no post waits for them."""
 
     @property
     def lane(self) -> LaneId:
-        return self.channel.marks_lane
+        return self.channel.reaction_lane
 
 
-class AddReaction(_Mark):
+class AddReaction(_ReactionOrPin):
     """Our bot reacts to the native copy; `emoji` is Unicode, or `:name:` of a custom emoji."""
 
     type: Literal["add_reaction"] = "add_reaction"
     emoji: str
 
 
-class RemoveReaction(_Mark):
+class RemoveReaction(_ReactionOrPin):
     """Our bot removes its reaction."""
 
     type: Literal["remove_reaction"] = "remove_reaction"
     emoji: str
 
 
-class NoteReactions(_Mark):
+class NoteReactions(_ReactionOrPin):
     """Updates the note below the message that lists reactions from other platforms; a feature of
     the bridge, not of a platform."""
 
     type: Literal["note_reactions"] = "note_reactions"
 
 
-class PinMessage(_Mark):
+class PinMessage(_ReactionOrPin):
     """Pins the native copy."""
 
     type: Literal["pin_message"] = "pin_message"
 
 
-class UnpinMessage(_Mark):
+class UnpinMessage(_ReactionOrPin):
     """Removes the pin."""
 
     type: Literal["unpin_message"] = "unpin_message"
@@ -157,7 +157,7 @@ Operation = Annotated[
     Field(discriminator="type"),
 ]
 OPERATION: TypeAdapter[Operation] = TypeAdapter(Operation)
-Mark = AddReaction | RemoveReaction | NoteReactions | PinMessage | UnpinMessage
+ReactionOrPin = AddReaction | RemoveReaction | NoteReactions | PinMessage | UnpinMessage
 
 
 def edit_of(
@@ -203,7 +203,7 @@ def deletion_of(post: PostMessage, own_id: OperationId) -> DeleteMessage:
     )
 
 
-class Quoted(BaseModel):
+class QuotedMessage(BaseModel):
     """The message that a reply answers, as far as the destination may see it.
 
     `native_id` is its id in the destination's channel, None if it has no copy there.
@@ -269,7 +269,7 @@ class Delivery(BaseModel):
     operation: Operation
     message: Message
     thread: str | None = None
-    quoted: Quoted | None = None
+    quoted: QuotedMessage | None = None
     copies: tuple[Receipt, ...] = ()
     steps: tuple[PlanStep, ...] = ()
     sources: tuple[Source, ...] = ()

@@ -49,7 +49,7 @@ class ChannelRef(BaseModel):
         return LaneId(self.key)
 
     @property
-    def marks_lane(self) -> LaneId:
+    def reaction_lane(self) -> LaneId:
         """The queue of the channel's reactions and pins, so that no post waits for them."""
         return LaneId(f"{self.key}{_MARKS}")
 

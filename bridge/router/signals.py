@@ -10,9 +10,9 @@ from bridge.model import (
     AccountId,
     ActorId,
     ChannelRef,
-    Mark,
     MessagePosted,
     Operation,
+    ReactionOrPin,
     RoomId,
 )
 from bridge.model.inbox_records import InboxRow
@@ -87,8 +87,8 @@ class Signals:
 
     - `row_due`: this row of the inbox is next in its source.
     - `operation_ended`: the store holds the operation's end.
-    - `mark_not_shown`: a platform does not show a reaction or a pin; a note says it in words. The
-      lane of the channel's marks emits it, so that the notes change in the order of the events.
+    - `reaction_not_shown`: a platform does not show a reaction or a pin, so a note describes it.
+      The channel's reaction lane emits it, so that the notes change in the order of the events.
     - `reactions_came_late`: the channel is to be compared with the archive.
     - `unknown_post`: another bridge may send with the tokens of our account.
     - `hand_over_taken`: a person took over in this room.
@@ -102,7 +102,7 @@ class Signals:
     """
 
     operation_ended: Signal[OperationEnded] = field(default_factory=Signal[OperationEnded])
-    mark_not_shown: Signal[Mark] = field(default_factory=Signal[Mark])
+    reaction_not_shown: Signal[ReactionOrPin] = field(default_factory=Signal[ReactionOrPin])
     row_due: Signal[InboxRow] = field(default_factory=Signal[InboxRow])
     reactions_came_late: Signal[ReactionsCameLate] = field(
         default_factory=Signal[ReactionsCameLate]

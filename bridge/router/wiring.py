@@ -273,7 +273,7 @@ def wire_outbound(shared: Dependencies, rooms: RoomParts, groups: Groups) -> Out
     lane_parts = LaneParts(
         store, connectors,
         SendingChecks(all_rooms, stopped, clock),
-        Sender(store, encoding, rate_limits, in_flight, timeouts, signals.mark_not_shown),
+        Sender(store, encoding, rate_limits, in_flight, timeouts, signals.reaction_not_shown),
         Settler(store, encoding, duplicates, clock, timeouts),
         OperationEnds(store, clock, signals.operation_ended), clock, timeouts,
     )  # fmt: skip
@@ -281,7 +281,7 @@ def wire_outbound(shared: Dependencies, rooms: RoomParts, groups: Groups) -> Out
     notices = Notices(store, clock, shared.new_id, lanes.wake)
     ReactionNotes(
         store, all_rooms, notices, partial(shows_natively, connectors),
-        rooms.reference_names.name_of, signals.mark_not_shown,
+        rooms.reference_names.name_of, signals.reaction_not_shown,
     )  # fmt: skip
     failures = DeliveryFailures(
         store, all_rooms, connectors, notices,

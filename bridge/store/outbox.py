@@ -17,7 +17,7 @@ from bridge.model import (
     Operation,
     OperationId,
     PostMessage,
-    Quoted,
+    QuotedMessage,
     Receipt,
 )
 from bridge.model.outbox_records import DeadLetter, OperationRecord, OutboxItem, Settlement
@@ -143,7 +143,7 @@ def _is_to_be_posted(db: sqlite3.Connection, operation: Operation) -> bool:
     return db.execute(_POST_IS_OPEN, key).fetchone() is not None
 
 
-def _quoted(db: sqlite3.Connection, operation: Operation, lane: LaneId) -> Quoted | None:
+def _quoted(db: sqlite3.Connection, operation: Operation, lane: LaneId) -> QuotedMessage | None:
     """The answered message; its words only where they still stand and everybody may read them."""
     if not isinstance(operation, PostMessage | EditMessage) or operation.reply_to is None:
         return None
@@ -153,7 +153,7 @@ def _quoted(db: sqlite3.Connection, operation: Operation, lane: LaneId) -> Quote
     body, author, state, audience = row
     is_visible = state != "deleted" and audience is None
     standing = links.copies(db, operation.reply_to, lane)
-    return Quoted(
+    return QuotedMessage(
         author=PEOPLE.read(author).name,
         excerpt=excerpt_of(MESSAGES.read(body)) if is_visible else "",
         native_id=standing[0].native_id if standing else None,

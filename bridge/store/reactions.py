@@ -12,11 +12,11 @@ from bridge.model import (
     ActorId,
     AddReaction,
     ChannelRef,
-    Mark,
     MessageId,
     NoteReactions,
     Operation,
     PinMessage,
+    ReactionOrPin,
     RemoveReaction,
     UnpinMessage,
     channel_of_key,
@@ -79,7 +79,7 @@ def _is_news(
     return elsewhere == (1 if change.present else 0)
 
 
-def _queue(db: sqlite3.Connection, number: int, operation: Mark, now: float) -> None:
+def _queue(db: sqlite3.Connection, number: int, operation: ReactionOrPin, now: float) -> None:
     """Append it, unless one that waits says the opposite, and with it goes; or says the same."""
     rows = db.execute(SQL["waiting_marks"], (number, operation.lane)).fetchall()
     for own_id, body in rows:
@@ -90,7 +90,7 @@ def _queue(db: sqlite3.Connection, number: int, operation: Mark, now: float) -> 
     outbox.queue(db, operation, now)
 
 
-def makes_needless(waiting: Operation, operation: Mark) -> bool:
+def makes_needless(waiting: Operation, operation: ReactionOrPin) -> bool:
     """Tell whether a waiting operation cancels this one, or a waiting note will contain it
     anyway."""
     same_emoji = getattr(waiting, "emoji", None) == getattr(operation, "emoji", None)
@@ -145,7 +145,7 @@ def unshown_emoji(
     db: sqlite3.Connection, message: MessageId, channel: ChannelRef
 ) -> Collection[str]:
     unshown: dict[str, bool] = {}
-    for body, state, losses in db.execute(SQL["marks_in_lane"], (message, channel.marks_lane)):
+    for body, state, losses in db.execute(SQL["marks_in_lane"], (message, channel.reaction_lane)):
         operation = OPERATIONS.read(body)
         if isinstance(operation, AddReaction):
             unshown[operation.emoji] = state == "dead" or losses != NOTHING

@@ -33,7 +33,7 @@ from bridge.model import (
     Person,
     Place,
     PostMessage,
-    Quoted,
+    QuotedMessage,
     Raw,
     Receipt,
     RoomId,
@@ -1037,7 +1037,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
 
         await admit(store, new, reaction)
 
-        item = await store.head(HOME.marks_lane)
+        item = await store.head(HOME.reaction_lane)
         assert item is not None
         assert item.delivery.copies == (copy("m1"),)
         assert list(await store.copies(new.id, HOME)) == [copy("m1")]
@@ -1151,10 +1151,10 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
             store, new_message("m2"), post("p2", new_message("m2"), FAR, reply_to=question.id)
         )
 
-        assert (await head(store)).delivery.quoted == Quoted(
+        assert (await head(store)).delivery.quoted == QuotedMessage(
             author="Ann", excerpt="Who is there? Say so", native_id="x0"
         )
-        assert (await head(store, FAR)).delivery.quoted == Quoted(
+        assert (await head(store, FAR)).delivery.quoted == QuotedMessage(
             author="Ann", excerpt="Who is there? Say so", native_id=None
         )
 
@@ -1167,7 +1167,9 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         change = edit("e1", answer).model_copy(update={"reply_to": question.id})
         await store.change_message(answer.message, "edited", [change])
 
-        assert (await head(store)).delivery.quoted == Quoted(author="Ann", excerpt="Who is there?")
+        assert (await head(store)).delivery.quoted == QuotedMessage(
+            author="Ann", excerpt="Who is there?"
+        )
 
     async def test_a_quoted_excerpt_is_short(self, store: Store) -> None:
         question, answer = new_message("m0", "word " * 5000), new_message("m1")
@@ -1194,8 +1196,8 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
             post("p2", answer, FAR, reply_to=secret.id),
         )
 
-        assert (await head(store)).delivery.quoted == Quoted(author="Ann", excerpt="")
-        assert (await head(store, FAR)).delivery.quoted == Quoted(author="Ann", excerpt="")
+        assert (await head(store)).delivery.quoted == QuotedMessage(author="Ann", excerpt="")
+        assert (await head(store, FAR)).delivery.quoted == QuotedMessage(author="Ann", excerpt="")
 
     async def test_a_reply_to_an_unknown_message_quotes_nothing(self, store: Store) -> None:
         answer = new_message("m1")

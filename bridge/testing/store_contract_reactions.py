@@ -13,10 +13,10 @@ from bridge.model import (
     AddReaction,
     ChannelRef,
     Loss,
-    Mark,
     NoteReactions,
     OperationId,
     PinMessage,
+    ReactionOrPin,
     RemoveReaction,
     UnpinMessage,
     actor_id_of,
@@ -89,7 +89,7 @@ async def waiting_marks(store: Store) -> list[str]:
     """Ids of what waits in the lanes of marks, in order; ends all of it."""
     names: list[str] = []
     for channel in PLACES:
-        while (item := await store.head(channel.marks_lane)) is not None:
+        while (item := await store.head(channel.reaction_lane)) is not None:
             names.append(item.delivery.operation.id)
             await store.begin(item.delivery.operation.id)
             await store.settle(done(item.delivery.operation.id))
@@ -173,16 +173,16 @@ class ReactionsContract:
         await admit(store, new, post("p1", new))
         await store.admit(reaction(new, 1))
 
-        item = await store.head(AWAY.marks_lane)
+        item = await store.head(AWAY.reaction_lane)
         assert item is not None
         assert (item.delivery.copies, item.post_open) == ((), True)
         await carry(store, "p1", copy("x0"))
 
-        item = await store.head(AWAY.marks_lane)
+        item = await store.head(AWAY.reaction_lane)
         assert item is not None
         assert (item.delivery.copies, item.post_open) == ((copy("x0"),), False)
         assert await store.head(AWAY.lane) is None
-        assert AWAY.marks_lane in await store.open_lanes()
+        assert AWAY.reaction_lane in await store.open_lanes()
 
     async def test_reactions_outlive_an_edit_and_end_with_the_message(self, store: Store) -> None:
         new = await standing(store)
@@ -214,7 +214,7 @@ class ReactionsContract:
 
         assert set(await store.unshown_emoji(new.id, AWAY)) == {"👍"}
         assert set(await store.unshown_emoji(new.id, FAR)) == set()
-        item = await store.head(AWAY.marks_lane)
+        item = await store.head(AWAY.reaction_lane)
         assert item is not None
         assert item.delivery.operation == note
 
@@ -223,7 +223,7 @@ class ReactionsContract:
         new = await standing(store)
 
         async def pin(time: float, *, pinned: bool) -> None:
-            kind: type[Mark] = PinMessage if pinned else UnpinMessage
+            kind: type[ReactionOrPin] = PinMessage if pinned else UnpinMessage
             operation = mark(kind, f"{kind.__name__} {time:g}", new, AWAY)
             change = PinChange(new.id, pinned, ANN, START + time, (operation,))
             await store.admit(Admission("pinned", pins=(change,)))

@@ -87,7 +87,7 @@ CAPABILITIES = Capabilities(
     echo=True,
     history=True,
     stream_pace=1.2,
-    link_marks=("discord.com/channels/", "discordapp.com/channels/"),
+    link_substrings=("discord.com/channels/", "discordapp.com/channels/"),
     rate_limits={
         GLOBAL: (Rate(count=50, seconds=1),),
         WEBHOOK_EXECUTE: (Rate(count=5, seconds=2),),

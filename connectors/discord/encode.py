@@ -40,7 +40,7 @@ from bridge.model import (
     Encoded,
     Loss,
     PostMessage,
-    Quoted,
+    QuotedMessage,
     RateLimitKey,
     Receipt,
     split_key,
@@ -259,7 +259,7 @@ def _begins_with_block(document: Document) -> bool:
     return bool(document) and isinstance(document[0], Heading | List | Quote | CodeBlock | Table)
 
 
-def _quote_line(delivery: Delivery, quoted: Quoted) -> str:
+def _quote_line(delivery: Delivery, quoted: QuotedMessage) -> str:
     """Return the small line that names the quoted author: webhooks cannot reply (docs)."""
     author = escape(cut_name(_one_line(quoted.author), NAME_LIMIT)) or "?"
     if quoted.native_id:

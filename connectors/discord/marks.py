@@ -18,10 +18,10 @@ from bridge.model import (
     ChannelRef,
     Delivery,
     Encoded,
-    Mark,
     OperationId,
     PinMessage,
     RateLimitKey,
+    ReactionOrPin,
     RemoveReaction,
     UnpinMessage,
 )
@@ -29,7 +29,7 @@ from connectors.discord.capabilities import GLOBAL, PIN, REACTION, TYPING
 
 REACT, UNREACT, PUT_PIN, TAKE_PIN = "reaction.add", "reaction.remove", "pin.add", "pin.remove"
 TYPE = "typing"
-_METHODS: dict[type[Mark], str] = {
+_METHODS: dict[type[ReactionOrPin], str] = {
     AddReaction: REACT,
     RemoveReaction: UNREACT,
     PinMessage: PUT_PIN,
@@ -66,7 +66,7 @@ def takes_reaction(emoji: str) -> bool:
     return emoji != "\ufffd"
 
 
-def encode_mark(delivery: Delivery, mark: Mark) -> Encoded:
+def encode_mark(delivery: Delivery, mark: ReactionOrPin) -> Encoded:
     """Return one request, on the first copy of the message; no call if there is no copy."""
     method = _METHODS.get(type(mark))
     if method is None or not delivery.copies:

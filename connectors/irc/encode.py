@@ -27,7 +27,7 @@ from bridge.model import (
     Loss,
     PinMessage,
     PostMessage,
-    Quoted,
+    QuotedMessage,
     RateLimitKey,
     Receipt,
     RemoveReaction,
@@ -124,7 +124,7 @@ def _rich(
     return document, (*unread, *losses), code if live else ""
 
 
-def _answered(quoted: Quoted) -> str:
+def _answered(quoted: QuotedMessage) -> str:
     """The author and the first words of the message that is answered; it rings for nobody."""
     who = quieted(shown_name(quoted.author))
     excerpt = cut_text(" ".join(clean(quoted.excerpt).split()), _EXCERPT)

@@ -157,7 +157,7 @@ CAPABILITIES = Capabilities(
     # Slack allows 50 chat.update calls a minute in a workspace: one stream leaves 10 of them for
     # final edits. Concurrent streams share this limit, which coalesces their edits.
     stream_pace=1.5,
-    link_marks=(".slack.com/archives/", "slack.com/app_redirect?"),
+    link_substrings=(".slack.com/archives/", "slack.com/app_redirect?"),
     # Slack limits by method, workspace and app ("Rate limits", docs.slack.dev, 2026-08): posts
     # about 1/s in a channel with short bursts, several hundred a minute in a workspace; Tier 3
     # (update, delete) 50 a minute. Our windows are a little longer than documented, as our

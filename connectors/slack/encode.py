@@ -31,7 +31,7 @@ from bridge.model import (
     Encoded,
     Loss,
     PostMessage,
-    Quoted,
+    QuotedMessage,
     RateLimitKey,
     Receipt,
     split_key,
@@ -238,7 +238,7 @@ def _encoded_length(markdown: str, counterparts: Counterparts) -> int:
     return len(_mrkdwn(markdown, counterparts))
 
 
-def _quote(quoted: Quoted) -> str:
+def _quote(quoted: QuotedMessage) -> str:
     """One line with the author and the start of the answered message: Slack has no replies."""
     author = Strong((Text(_name(quoted.author)),))
     excerpt = Text(f": {cut_text(' '.join(quoted.excerpt.split()), EXCERPT_LIMIT)}")

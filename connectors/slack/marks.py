@@ -14,16 +14,16 @@ from bridge.model import (
     Delivery,
     Encoded,
     Loss,
-    Mark,
     PinMessage,
     RateLimitKey,
+    ReactionOrPin,
     RemoveReaction,
     UnpinMessage,
 )
 from connectors.slack.capabilities import ADD_PIN, ADD_REACTION, REMOVE_PIN, REMOVE_REACTION
 from connectors.slack.emoji import emoji_to_reaction
 
-_METHODS: dict[type[Mark], str] = {
+_METHODS: dict[type[ReactionOrPin], str] = {
     AddReaction: ADD_REACTION,
     RemoveReaction: REMOVE_REACTION,
     PinMessage: ADD_PIN,
@@ -44,7 +44,7 @@ def takes_reaction(emoji: str) -> bool:
     return emoji_to_reaction(emoji) is not None
 
 
-def encode_mark(delivery: Delivery, mark: Mark) -> Encoded:
+def encode_mark(delivery: Delivery, mark: ReactionOrPin) -> Encoded:
     """One call on the first of the copies in the delivery; none when there is no copy."""
     method = _METHODS.get(type(mark))
     if method is None or not delivery.copies:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from bridge.content.text.split import cut_text
-from bridge.model import Quoted
+from bridge.model import QuotedMessage
 from connectors.teams.text import escape_name, escape_text
 
 _QUOTE_LIMIT = 160
@@ -26,7 +26,7 @@ class Above:
     """
 
     author: str
-    quoted: Quoted | None = None
+    quoted: QuotedMessage | None = None
 
     def without_quote(self) -> Above:
         return self if self.quoted is None else Above(self.author)
@@ -54,7 +54,7 @@ def _line(*runs: dict[str, JsonValue], subtle: bool = False) -> JsonValue:
     return {"type": "RichTextBlock", "inlines": inlines}
 
 
-def _excerpt(quoted: Quoted) -> str:
+def _excerpt(quoted: QuotedMessage) -> str:
     return cut_text(_one_line(quoted.excerpt), _QUOTE_LIMIT)
 
 

@@ -85,7 +85,7 @@ CAPABILITIES = Capabilities(
     echo=False,
     history=False,  # reading back needs Microsoft Graph
     stream_pace=1.5,
-    link_marks=("teams.microsoft.com/l/message/",),
+    link_substrings=("teams.microsoft.com/l/message/",),
     # msteams-docs, "Optimize your bot with rate limiting", 2026-10; edits count as sends.
     rate_limits={
         CONVERSATION: (

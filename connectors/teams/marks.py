@@ -13,10 +13,10 @@ from bridge.model import (
     Delivery,
     Encoded,
     Loss,
-    Mark,
     NoteReactions,
     PinMessage,
     RateLimitKey,
+    ReactionOrPin,
     UnpinMessage,
 )
 from connectors.teams.emoji import emoji_to_reaction
@@ -29,7 +29,9 @@ def takes_reaction(emoji: str) -> bool:
     return emoji_to_reaction(emoji) is not None
 
 
-def encode_mark(delivery: Delivery, mark: Mark, rate_limits: tuple[RateLimitKey, ...]) -> Encoded:
+def encode_mark(
+    delivery: Delivery, mark: ReactionOrPin, rate_limits: tuple[RateLimitKey, ...]
+) -> Encoded:
     """Return one request for the first copy of the message, or a loss that a note replaces."""
     if isinstance(mark, NoteReactions) or not delivery.copies:
         return Encoded(calls=())

@@ -29,7 +29,6 @@ from bridge.model import (
     Event,
     Level,
     Loss,
-    Mark,
     MessageDeleted,
     MessageEdited,
     MessagePinned,
@@ -46,6 +45,7 @@ from bridge.model import (
     RateLimitKey,
     Raw,
     ReactionAdded,
+    ReactionOrPin,
     ReactionRemoved,
     ReactionsCleared,
     Receipt,
@@ -283,7 +283,7 @@ class FakeConnector:
         operation = delivery.operation
         if isinstance(operation, DeleteMessage):
             return Encoded(calls=tuple(self._removal(operation, copy) for copy in delivery.copies))
-        if isinstance(operation, Mark):
+        if isinstance(operation, ReactionOrPin):
             return self._marks(operation, delivery.copies[0])
         text, losses = message_text(delivery.message)
         pieces = [text[i : i + 100] for i in range(0, len(text), 100)]
@@ -322,7 +322,7 @@ class FakeConnector:
     def takes_reaction(self, emoji: str) -> bool:
         return emoji not in self.unknown_emoji
 
-    def _marks(self, operation: Mark, copy: Receipt) -> Encoded:
+    def _marks(self, operation: ReactionOrPin, copy: Receipt) -> Encoded:
         if isinstance(operation, PinMessage | UnpinMessage) and not self.pins:
             return Encoded(calls=(), losses=(Loss(path="", kind="no_pins", what="a pin"),))
         call = Call(

@@ -22,7 +22,7 @@ from bridge.model import (
     MessageId,
     OperationId,
     PostMessage,
-    Quoted,
+    QuotedMessage,
     RoomId,
 )
 from bridge.uacs import Actor, Message, TextPart
@@ -45,7 +45,9 @@ FROM: dict[str, Callable[[str], Document]] = {
 }
 
 
-def delivery(platform: str, text: str, name: str = "Ann", quoted: Quoted | None = None) -> Delivery:
+def delivery(
+    platform: str, text: str, name: str = "Ann", quoted: QuotedMessage | None = None
+) -> Delivery:
     channel = ChannelRef(platform=platform, workspace="1", channel="2")
     message = Message(
         message_id="m",
@@ -174,7 +176,7 @@ def test_what_is_written_anywhere_is_harmless_everywhere(
 def test_names_and_quoted_words_are_harmless_everywhere(destination: str, hostile: str) -> None:
     encode, check = TO[destination]
     name = display_name(hostile, "U1")
-    quoted = Quoted(author=name, excerpt=cleaned(hostile))  # as the archive keeps it
+    quoted = QuotedMessage(author=name, excerpt=cleaned(hostile))  # as the archive keeps it
 
     encoded = encode(delivery(destination, "hello", name, quoted))
 

@@ -39,7 +39,7 @@ async def test_waiting_reactions_survive_a_restart(clock: ManualClock, path: Pat
     store = await open_sqlite(path, clock=clock, key=KEY)
     new = await standing(store)
     await store.admit(reaction(new, 1))
-    item = await store.head(AWAY.marks_lane)
+    item = await store.head(AWAY.reaction_lane)
     assert item is not None
     await store.begin(item.delivery.operation.id)  # killed while it is on its way
     await store.close()

@@ -21,6 +21,7 @@ from bridge.content.text.patterns import RegularExpression, Replacement, pattern
 from bridge.router.rooms.options import (
     ALL_BUT_JOINS,
     OPEN,
+    ChannelEventKind,
     Files,
     Filter,
     History,
@@ -32,7 +33,6 @@ from bridge.router.rooms.options import (
     Reactions,
     RoomOptions,
     Switch,
-    Tells,
     Threads,
 )
 from bridge.router.rooms.rooms import Undelivered
@@ -224,7 +224,7 @@ class RoomSettings(RelaySettings):
         description="Whether the bridge asks people for a thumb up or down on agents' answers: "
         "off, on.",
     )
-    announce: Annotated[frozenset[Tells], RenamedFrom("tells")] = Field(
+    announce: Annotated[frozenset[ChannelEventKind], RenamedFrom("tells")] = Field(
         default=ALL_BUT_JOINS,
         description="The events of a channel that the bridge announces in the room's others.",
     )
@@ -237,9 +237,9 @@ def room_options(room: RoomSettings) -> RoomOptions:
         history=room.history,
         moderation=room.moderation,
         bots_per_minute=room.bots_per_minute,
-        greets=room.greet,
+        greet=room.greet,
         private=tuple(prefix.casefold() for prefix in room.private if prefix),
-        tells=room.announce,
+        announce=room.announce,
         show_tools=room.show_tools,
         feedback=room.feedback,
     )

@@ -8,8 +8,8 @@ from bridge.model import ChannelRef, Receipt
 
 
 class Links(Protocol):
-    """Messages have addresses, which people paste; each holds one of `Capabilities.link_marks`. No
-    network."""
+    """Messages have addresses, which people paste; each contains one of
+    `Capabilities.link_substrings`. No network."""
 
     def message_at(self, url: str) -> tuple[ChannelRef, str] | None:
         """Where the address leads: a channel of ours, or a thread in one, and the message's native

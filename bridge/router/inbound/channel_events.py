@@ -40,13 +40,13 @@ from bridge.router.inbound.canonical import shown_message
 from bridge.router.inbound.channel_metadata import is_news
 from bridge.router.inbound.context import Admitted, Planned, ended
 from bridge.router.rooms.features import platform_name
-from bridge.router.rooms.options import Tells
+from bridge.router.rooms.options import ChannelEventKind
 from bridge.router.rooms.people import People, nameless
 from bridge.router.rooms.reference_names import ReferenceNames
 from bridge.uacs import Actor, Message, TextPart, to_timestamp
 
 ChannelEvent = MemberJoined | MemberLeft | TopicChanged | ChannelRenamed | ThreadStarted | PollEnded
-_KINDS: Mapping[type[Event], Tells] = {
+_KINDS: Mapping[type[Event], ChannelEventKind] = {
     MemberJoined: "joins",
     MemberLeft: "joins",
     TopicChanged: "topics",
@@ -79,7 +79,7 @@ class DescribeChannelEvent:
         ):
             return ended(f"kept: {event.type}, as we know it")
         kind = _KINDS[type(event)]
-        rooms = tuple(room for room in admitted.rooms if kind in room.options.tells)
+        rooms = tuple(room for room in admitted.rooms if kind in room.options.announce)
         if not rooms:
             return ended(f"kept: {event.type}")
         words = await self._words(event)

@@ -117,7 +117,7 @@ async def _is_pinned_here(
     ours = [
         record
         for record in (explanation.operations if explanation else ())
-        if record.operation.lane == channel.marks_lane
+        if record.operation.lane == channel.reaction_lane
         and isinstance(record.operation, PinMessage | UnpinMessage)
     ]
     if ours and ours[-1].created >= pin.at:

@@ -29,7 +29,7 @@ async def greet(
     """Greet the channels that joined lately; a channel that was greeted is not greeted again."""
     try:
         for room in rooms.all:
-            for member in room.members if room.options.greets else ():
+            for member in room.members if room.options.greet else ():
                 since = room.joined.get(member.channel.key, 0.0)
                 if since and now - since < _NEWS:
                     await _greet_member(room, member, repr(since), rooms, connectors, notices)

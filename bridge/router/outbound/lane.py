@@ -24,11 +24,11 @@ from bridge.model import (
     DeleteMessage,
     EditMessage,
     LaneId,
-    Mark,
     MessageId,
     Operation,
     OperationId,
     PostMessage,
+    ReactionOrPin,
     Receipt,
 )
 from bridge.model.outbox_records import OutboxItem, Settlement
@@ -257,10 +257,10 @@ class Lane:
             return await self._send_a_notice(item)
         attempt = Attempt(item, connector, self._wake, self._head, self._closing)
         wait = self._seconds_until_due(item)
-        if isinstance(operation, Mark):
+        if isinstance(operation, ReactionOrPin):
             if item.post_open:  # the end of the post wakes the lane, too
                 wait = max(wait, parts.timeouts.reaction_wait)
-            return Wait(wait) if wait > 0 else await parts.sender.send_mark(attempt, operation)
+            return Wait(wait) if wait > 0 else await parts.sender.send_reaction(attempt, operation)
         if self._is_in_doubt(item):
             return await self._settle(attempt)
         if wait > 0:
@@ -412,8 +412,8 @@ class Lane:
     def _is_too_old(self, item: OutboxItem, attempts: int) -> bool:
         """Whether it has been tried often and for long enough; `attempts` before this failure."""
         timeouts = self._with.timeouts
-        is_mark = isinstance(item.delivery.operation, Mark)
-        limit = timeouts.retry_reactions_for if is_mark else timeouts.retry_for
+        is_reaction = isinstance(item.delivery.operation, ReactionOrPin)
+        limit = timeouts.retry_reactions_for if is_reaction else timeouts.retry_for
         age = self._with.clock.time() - item.created
         return attempts + 1 >= timeouts.odd_failures and age >= limit
 

@@ -93,9 +93,9 @@ class Lanes:
             lane.wake()
 
     async def _operation_ended(self, ended: OperationEnded) -> None:
-        """Let the channel's lane of marks look again: marks wait for the end of their post."""
+        """Wake the channel's reaction lane: reactions and pins wait for the end of their post."""
         if isinstance(ended.operation, PostMessage) and (
-            running := self._lanes.get(ended.operation.channel.marks_lane)
+            running := self._lanes.get(ended.operation.channel.reaction_lane)
         ):
             running.wake()
 

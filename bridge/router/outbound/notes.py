@@ -10,9 +10,9 @@ from bridge.content.text.tree import Paragraph, Text
 from bridge.model import (
     ActorId,
     ChannelRef,
-    Mark,
     MessageId,
     PinMessage,
+    ReactionOrPin,
     UnpinMessage,
 )
 from bridge.model.archive_records import StoredMessage
@@ -65,8 +65,8 @@ class _NotesStore(ReactionStore, MessageStore, Protocol):
 
 
 class ReactionNotes:
-    """Keeps the notes up to date. The lane of the channel's marks alone calls it, through
-    `mark_not_shown`, so that a note shows the last event."""
+    """Keeps the notes up to date. Only the channel's reaction lane calls it, through
+    `reaction_not_shown`, so that a note shows the last event."""
 
     def __init__(
         self,
@@ -75,38 +75,40 @@ class ReactionNotes:
         notices: Notices,
         shows_natively: Callable[[Member, str], bool],
         name_of: Callable[[ActorId], Awaitable[str]],
-        mark_not_shown: Signal[Mark],
+        reaction_not_shown: Signal[ReactionOrPin],
     ) -> None:
         self._store = store
         self._rooms = rooms
         self._notices = notices
         self._shows_natively = shows_natively
         self._name_of = name_of
-        mark_not_shown.subscribe(self.bring_up_to_date)
+        reaction_not_shown.subscribe(self.bring_up_to_date)
 
-    async def bring_up_to_date(self, mark: Mark) -> None:
+    async def bring_up_to_date(self, operation: ReactionOrPin) -> None:
         """Post, edit or delete the note; doing it twice changes nothing."""
-        member = self._member(mark)
-        stored = await self._store.message(mark.message)
+        member = self._member(operation)
+        stored = await self._store.message(operation.message)
         if member is None or stored is None:
             return
-        if isinstance(mark, PinMessage | UnpinMessage):
-            await self._put("pin", mark, member, stored, await self._pin(mark.message))
+        if isinstance(operation, PinMessage | UnpinMessage):
+            await self._put("pin", operation, member, stored, await self._pin(operation.message))
         else:
-            await self._put("reactions", mark, member, stored, await self._reactions(mark, member))
+            await self._put(
+                "reactions", operation, member, stored, await self._reactions(operation, member)
+            )
 
-    def _member(self, mark: Mark) -> Member | None:
-        room = self._rooms.find(mark.room)
+    def _member(self, operation: ReactionOrPin) -> Member | None:
+        room = self._rooms.find(operation.room)
         members = room.listeners() if room else ()
-        return next((m for m in members if m.channel == mark.channel), None)
+        return next((m for m in members if m.channel == operation.channel), None)
 
     async def _put(
-        self, kind: str, mark: Mark, member: Member, stored: StoredMessage, text: str
+        self, kind: str, operation: ReactionOrPin, member: Member, stored: StoredMessage, text: str
     ) -> None:
-        standing, own_id = await _note(self._store, kind, mark.message, mark.channel)
+        standing, own_id = await _note(self._store, kind, operation.message, operation.channel)
         if text and stored.state != "deleted":
             await self._notices.post(
-                own_id, text, mark.room, [member], root=stored.root, reply_to=mark.message
+                own_id, text, operation.room, [member], root=stored.root, reply_to=operation.message
             )
         elif standing:
             await self._notices.take_back(standing)
@@ -115,12 +117,12 @@ class ReactionNotes:
         actor = await self._store.pinned_by(message)
         return _as_words(f"📌 {await self._name_of(actor)} pinned this message") if actor else ""
 
-    async def _reactions(self, mark: Mark, member: Member) -> str:
-        unshown = await self._store.unshown_emoji(mark.message, mark.channel)
+    async def _reactions(self, operation: ReactionOrPin, member: Member) -> str:
+        unshown = await self._store.unshown_emoji(operation.message, operation.channel)
         reactions = [
             reaction
-            for reaction in await self._store.reactions(mark.message)
-            if reaction.channel != mark.channel
+            for reaction in await self._store.reactions(operation.message)
+            if reaction.channel != operation.channel
             and (reaction.emoji in unshown or not self._shows_natively(member, reaction.emoji))
         ]
         if member.options.reactions == "off" or not reactions:

@@ -71,8 +71,8 @@ class References:
         self._rooms = rooms
         self._groups = groups
         self._linking: dict[AccountId, Links] = {}
-        self._link_patterns_of: dict[AccountId, tuple[str, ...]] = {}
-        self._link_patterns: tuple[str, ...] = ()
+        self._link_substrings_of: dict[AccountId, tuple[str, ...]] = {}
+        self._link_substrings: tuple[str, ...] = ()
         self.learn_connectors()
 
     def change_groups(self, groups: Groups) -> None:
@@ -86,11 +86,16 @@ class References:
             for account, connector in self._connectors.items()
             if (links := connector.abilities.links) is not None
         }
-        self._link_patterns_of = {
-            account: self._connectors[account].capabilities.link_marks for account in self._linking
+        self._link_substrings_of = {
+            account: self._connectors[account].capabilities.link_substrings
+            for account in self._linking
         }
-        patterns = {pattern for patterns in self._link_patterns_of.values() for pattern in patterns}
-        self._link_patterns = (SCHEME, *sorted(patterns))
+        substrings = {
+            substring
+            for substrings in self._link_substrings_of.values()
+            for substring in substrings
+        }
+        self._link_substrings = (SCHEME, *sorted(substrings))
 
     def any_in(self, delivery: Delivery) -> bool:
         """Whether the delivery shows a text that may hold references; most do not."""
@@ -100,7 +105,9 @@ class References:
 
     def _texts_with_references(self, delivery: Delivery) -> list[str]:
         texts = _texts(delivery.message)
-        return [text for text in texts if any(pattern in text for pattern in self._link_patterns)]
+        return [
+            text for text in texts if any(substring in text for substring in self._link_substrings)
+        ]
 
     async def resolved(self, delivery: Delivery) -> Delivery:
         """Return the delivery with its counterparts. Raises StoreError."""
@@ -203,7 +210,7 @@ class References:
 
     async def _copy_at(self, url: str, destination: ChannelRef) -> str | None:
         for account, links in self._linking.items():
-            is_link = any(pattern in url for pattern in self._link_patterns_of[account])
+            is_link = any(substring in url for substring in self._link_substrings_of[account])
             place = links.message_at(url) if is_link else None
             if place is not None and (message := await self._message_at(*place)):
                 return await self._address_at(message, destination)

@@ -28,11 +28,11 @@ from bridge.model import (
     Call,
     EditMessage,
     Loss,
-    Mark,
     NoteReactions,
     OperationId,
     PinMessage,
     PostMessage,
+    ReactionOrPin,
     Receipt,
     UnpinMessage,
 )
@@ -111,9 +111,9 @@ class _Progress:
 
 
 class Sender:
-    """Sends posts, edits and deletions, and marks, which are reactions and pins.
+    """Sends posts, edits, deletions, reactions and pins.
 
-    `mark_not_shown` is emitted for a mark that the platform does not show.
+    `reaction_not_shown` is emitted for a reaction or a pin that the platform does not show.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class Sender:
         rate_limits: RateLimits,
         in_flight: InFlightCalls,
         timeouts: Timeouts,
-        mark_not_shown: Signal[Mark],
+        reaction_not_shown: Signal[ReactionOrPin],
     ) -> None:
         self._store = store
         self._encoding = encoding
@@ -131,7 +131,7 @@ class Sender:
         self._in_flight = in_flight
         self._timeouts = timeouts
         self._queued_as_begun: set[OperationId] = set()
-        self._mark_not_shown = mark_not_shown
+        self._reaction_not_shown = reaction_not_shown
 
     def queue_as_begun(self, operation: OperationId) -> None:
         """Note that the store holds this operation as `sending` from the start, which saves a
@@ -264,15 +264,15 @@ class Sender:
                 error = refused_again
         raise error
 
-    # --- marks ------------------------------------------------------------------------------------
+    # --- reactions and pins -----------------------------------------------------------------------
 
-    async def send_mark(self, attempt: Attempt, mark: Mark) -> Outcome:
-        """Put a reaction or a pin on the copy in its channel, or take it away. A mark changes
-        nothing when it is put on twice, so the lane sends one whose outcome is unknown again.
-        Raises StoreError, and NotEncodable."""
-        if isinstance(mark, NoteReactions):
-            await self._store.begin(mark.id)  # a reaction from here on is another note's
-            await self._mark_not_shown.emit(mark)
+    async def send_reaction(self, attempt: Attempt, operation: ReactionOrPin) -> Outcome:
+        """Add a reaction or a pin to the copy in its channel, or remove it. To do that twice
+        changes nothing, so the lane repeats an operation whose outcome is unknown. Raises
+        StoreError, and NotEncodable."""
+        if isinstance(operation, NoteReactions):
+            await self._store.begin(operation.id)  # a later reaction belongs to the next note
+            await self._reaction_not_shown.emit(operation)
             return Done(attempt.item)
         if not attempt.item.delivery.copies:
             return cancelled(attempt.item, "the message does not stand there")
@@ -280,11 +280,11 @@ class Sender:
         losses = [*encoded.losses]
         for call in encoded.calls:
             async with self._rate_limits.permission(
-                mark.account, call.rate_limits, Priority.REACTION
+                operation.account, call.rate_limits, Priority.REACTION
             ):
                 if attempt.closing.is_set() or await self._is_taken_back(attempt):
                     return None
-                await self._store.begin(mark.id)
+                await self._store.begin(operation.id)
                 try:
                     await self._in_flight.make(attempt.connector, call, self._timeouts)
                 except FormRefused as error:
@@ -297,12 +297,12 @@ class Sender:
                     return Retry(error, "unsettled", attempt.item.attempts)
                 except BridgeError as error:
                     return Failed(attempt.item, call, error)
-        if losses and isinstance(mark, PinMessage | UnpinMessage):
-            await self._mark_not_shown.emit(mark)
+        if losses and isinstance(operation, PinMessage | UnpinMessage):
+            await self._reaction_not_shown.emit(operation)
         return Done(attempt.item, losses=tuple(losses), accepted=bool(encoded.calls))
 
     async def _is_taken_back(self, attempt: Attempt) -> bool:
-        """Whether somebody took the mark back while the sender waited for permission."""
+        """Whether the reaction was withdrawn while the sender waited for permission."""
         return attempt.wake.is_set() and await attempt.read_again() is None
 
 

@@ -28,7 +28,7 @@ from bridge.router.signals import Signal
 _CONVERSATIONS = UUID("6d8c0d52-6a7e-5d5b-8a53-0b6a4f8a9c27")  # our own UUIDv5 namespace
 _KIND = "between"
 _DIRECT_OPTIONS = MemberOptions(names="{name} ({platform})", threads="flat")
-_OPTIONS = RoomOptions(greets=False, private=(), tells=frozenset(), history="shared")
+_OPTIONS = RoomOptions(greet=False, private=(), announce=frozenset(), history="shared")
 
 
 class _DirectsStore(AuthorStore, DirectStore, PeopleStore, Protocol):

@@ -145,7 +145,7 @@ class DisplayNames:
             name_in = name_with_mark(shown_name.name, suffix)
             if not await self._rivals(room, name_in, own):
                 return DisplayName(shown_name.room, shown_name.actor, shown_name.name, name_in)
-        raise AssertionError("marks never end")
+        raise AssertionError("suffixes never end")
 
 
 def in_form(
@@ -163,7 +163,7 @@ def in_form(
 
 
 def _suffixes(room: Room, actor: ActorId, rivals: Sequence[ActorId], called: str) -> Iterator[str]:
-    """The marks that may stand behind the name, best first: the platform, as people call it, the
+    """The suffixes that may follow the name, best first: the platform, as people call it, the
     account there, numbers."""
     platform, workspace = _home_of(actor)
     homes = [_home_of(rival) for rival in rivals]

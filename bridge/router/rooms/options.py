@@ -48,9 +48,9 @@ Reactions = Literal["native", "note", "off"]
 Late = Literal["mark", "refuse"]
 Moderation = Literal["off", "mirror", "room"]
 History = Literal["shared", "from_joining"]
-Tells = Literal["topics", "names", "polls", "threads", "joins"]
+ChannelEventKind = Literal["topics", "names", "polls", "threads", "joins"]
 Switch = Literal["off", "on"]
-ALL_BUT_JOINS: frozenset[Tells] = frozenset({"topics", "names", "polls", "threads"})
+ALL_BUT_JOINS: frozenset[ChannelEventKind] = frozenset({"topics", "names", "polls", "threads"})
 
 _MEDIA = (ImagePart, VideoPart, AudioPart, FilePart)
 _KINDS: dict[type, Kind] = {
@@ -128,14 +128,14 @@ class MemberOptions:
     """How a channel takes part in its room.
 
     - `message_filter`: what passes between the channel and the room, in either direction.
-    - `names`: how an author is called there, with {name}, {platform} and {account} in it; None:
-      by their name, told apart where two look alike.
-    - `everyone`: whether mentions of everybody ring there, too.
-    - `replace`, `rename`: replacements in the words and in the authors' names that it is shown.
-    - `files`: shown as files, as links, or not at all; `threads`: `flat` shows what is said in
+    - `names`: the form of authors' names there, with {name}, {platform} and {account} in it; None:
+      the name alone, with a suffix where two look alike.
+    - `everyone`: whether mentions of everybody notify people there, too.
+    - `replace`, `rename`: replacements in the texts and in the authors' names that it is shown.
+    - `files`: shown as files, as links, or not at all; `threads`: `flat` shows the messages of
       threads in the channel itself, as replies.
-    - `reactions`: how those of others are shown: our bot reacts, a note below the message says who,
-      or not at all.
+    - `reactions`: how reactions from other channels are shown: our bot reacts, a note below the
+      message names the people, or not at all.
     - `max_delay`: seconds after which a post is late; `late`: whether it is shown with its time
       then, or becomes a dead letter.
     """
@@ -173,15 +173,15 @@ class RoomOptions:
     """What holds for the room as a whole.
 
     - `message_filter`: what passes into the room, from any channel.
-    - `history`: whether channels and agents that joined later know what was said before: agents
-      read it, replies quote it. Nothing is said again anywhere.
-    - `moderation`: what it means when a person deletes or pins a copy of ours.
-    - `bots_per_minute`: posts of bots after which the room is paused, because something may go
-      round; None: no limit.
-    - `greets`: whether a channel that joins is told what it is bridged to.
+    - `history`: whether channels and agents that joined later see earlier messages: agents read
+      them, replies quote them. No message is posted again.
+    - `moderation`: what happens when a person deletes or pins a copy of ours.
+    - `bots_per_minute`: posts of bots after which the room is paused, because they may be a loop;
+      None: no limit.
+    - `greet`: whether a channel that joins gets a notice of what it is bridged to.
     - `private`: beginnings of messages that are not carried and not kept.
-    - `tells`: what of that which happens to its channels is said in the others.
-    - `show_tools`: what is seen of the tools that agents call: nothing, their names, or all.
+    - `announce`: which events of its channels are announced in the others.
+    - `show_tools`: what people see of the tools that agents call: nothing, their names, or all.
     - `feedback`: whether people are asked what they think of agents' answers.
     """
 
@@ -189,9 +189,9 @@ class RoomOptions:
     history: History = "from_joining"
     moderation: Moderation = "off"
     bots_per_minute: int | None = None
-    greets: bool = True
+    greet: bool = True
     private: tuple[str, ...] = ()
-    tells: frozenset[Tells] = ALL_BUT_JOINS
+    announce: frozenset[ChannelEventKind] = ALL_BUT_JOINS
     show_tools: ToolsShown = "names"
     feedback: Switch = "off"
 

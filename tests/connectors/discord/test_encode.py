@@ -26,7 +26,7 @@ from bridge.model import (
     MessageId,
     OperationId,
     PostMessage,
-    Quoted,
+    QuotedMessage,
     RateLimitKey,
     Receipt,
     RoomId,
@@ -133,22 +133,24 @@ def test_the_parts_of_a_direct_message_have_nonces_of_their_own() -> None:
     assert len({str(call.body["nonce"]) for call in calls}) == len(calls) == 3
 
 
-QUOTES: list[tuple[Quoted, str]] = [
-    (Quoted(author="Bob", excerpt="who?", native_id="12"),
+QUOTES: list[tuple[QuotedMessage, str]] = [
+    (QuotedMessage(author="Bob", excerpt="who?", native_id="12"),
      f"-# ↪ Bob: https://discord.com/channels/{GUILD}/{CHANNEL}/12\nhi"),
-    (Quoted(author="B*b", excerpt="who *are*\nyou"), "-# ↪ B\\*b: who \\*are\\* you\nhi"),
-    (Quoted(author="", excerpt="x" * 100), f"-# ↪ ?: {'x' * 79}…\nhi"),
-    (Quoted(author="Bob", excerpt=""), "-# ↪ Bob\nhi"),
+    (QuotedMessage(author="B*b", excerpt="who *are*\nyou"), "-# ↪ B\\*b: who \\*are\\* you\nhi"),
+    (QuotedMessage(author="", excerpt="x" * 100), f"-# ↪ ?: {'x' * 79}…\nhi"),
+    (QuotedMessage(author="Bob", excerpt=""), "-# ↪ Bob\nhi"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("quoted", "content"), QUOTES)
-def test_a_reply_has_a_small_line_that_says_whom_it_answers(quoted: Quoted, content: str) -> None:
+def test_a_reply_has_a_small_line_that_says_whom_it_answers(
+    quoted: QuotedMessage, content: str
+) -> None:
     assert contents(encode(delivery(quoted=quoted))) == [content]
 
 
 def test_a_jump_link_into_a_thread_names_the_thread() -> None:
-    quoted = Quoted(author="Bob", excerpt="", native_id="12")
+    quoted = QuotedMessage(author="Bob", excerpt="", native_id="12")
 
     (content,) = contents(encode(delivery(quoted=quoted, thread="77")))
 
@@ -246,7 +248,7 @@ def test_any_name_becomes_one_that_discord_takes(name: str) -> None:
 @given(st.text(st.sampled_from("@everyonehr <>&#!1*_`|\n[]()x:/"), min_size=1, max_size=80))
 @settings(max_examples=examples(200))
 def test_no_text_pings_anybody_or_is_too_long(text: str) -> None:
-    for call in encode(delivery(text * 40, quoted=Quoted(author=text, excerpt=text))).calls:
+    for call in encode(delivery(text * 40, quoted=QuotedMessage(author=text, excerpt=text))).calls:
         content = call.body["content"]
         assert isinstance(content, str)
         assert call.body["allowed_mentions"] == NOBODY

@@ -17,7 +17,7 @@ from bridge.model import (
     OperationId,
     Person,
     PostMessage,
-    Quoted,
+    QuotedMessage,
     Receipt,
     RoomId,
     actor_id_of,
@@ -110,7 +110,7 @@ def test_here_alone_is_escaped_even_where_allowed_mentions_would_let_it_ping(
 
 
 def test_here_alone_is_escaped_in_the_line_that_quotes_it() -> None:
-    quoted = Quoted(author="@here", excerpt="@here")
+    quoted = QuotedMessage(author="@here", excerpt="@here")
 
     body = sent(Counterparts(everyone=True), "hi", quoted=quoted)
 

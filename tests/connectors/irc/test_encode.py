@@ -24,7 +24,7 @@ from bridge.model import (
     OperationId,
     PinMessage,
     PostMessage,
-    Quoted,
+    QuotedMessage,
     Receipt,
     RoomId,
     UnpinMessage,
@@ -135,7 +135,7 @@ def test_whatever_is_said_fits_into_lines_of_512_bytes(text: str, modern: bool) 
 
 
 def test_what_is_answered_is_named_by_a_tag_or_quoted() -> None:
-    quoted = Quoted(author="Bob", excerpt="shall we meet?", native_id="m1")
+    quoted = QuotedMessage(author="Bob", excerpt="shall we meet?", native_id="m1")
     (tagged,) = encode(delivery("yes", quoted=quoted), MODERN).calls
 
     (line,) = compose.message(tagged, MODERN, TARGET).lines

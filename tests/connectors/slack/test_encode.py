@@ -29,7 +29,7 @@ from bridge.model import (
     OperationId,
     PinMessage,
     PostMessage,
-    Quoted,
+    QuotedMessage,
     RateLimitKey,
     Receipt,
     RemoveReaction,
@@ -208,7 +208,7 @@ def test_an_answer_for_the_channel_too_is_broadcast_and_its_edit_is_not() -> Non
 
 
 def test_a_reply_quotes_what_it_answers() -> None:
-    quoted = Quoted(author="Bob *B*", excerpt="shall we\n\n> go <!here>?")
+    quoted = QuotedMessage(author="Bob *B*", excerpt="shall we\n\n> go <!here>?")
 
     (call,) = post("yes", quoted=quoted).calls
 
@@ -216,7 +216,7 @@ def test_a_reply_quotes_what_it_answers() -> None:
 
 
 def test_a_long_excerpt_ends_in_an_ellipsis() -> None:
-    (call,) = post("yes", quoted=Quoted(author="Bob", excerpt="word " * 100)).calls
+    (call,) = post("yes", quoted=QuotedMessage(author="Bob", excerpt="word " * 100)).calls
 
     quote = str(call.body["text"]).split("\n")[0]
     assert quote.endswith("word…")
@@ -241,7 +241,7 @@ def test_code_that_is_cut_is_closed_and_opened_again() -> None:
 
 
 def rich(
-    *parts: Json, quoted: Quoted | None = None, files: Files | None = None,
+    *parts: Json, quoted: QuotedMessage | None = None, files: Files | None = None,
     edit: EditMessage | None = None, copies: tuple[Receipt, ...] = (),
 ) -> Encoded:  # fmt: skip
     document = orjson.loads(message("see").model_dump_json())
@@ -309,7 +309,7 @@ def test_what_a_rich_message_answers_stands_above_it() -> None:
     card = {"type": "card", "nodes": ["# Plan", {"type": "divider"}, "text"]}
     encoded = rich(
         {"type": "structured_data", "schema_id": "application/vnd.uacs.card+json", "data": card},
-        quoted=Quoted(author="Bob", excerpt="which plan?"),
+        quoted=QuotedMessage(author="Bob", excerpt="which plan?"),
     )
 
     (call,) = encoded.calls

@@ -29,7 +29,7 @@ from bridge.model import (
     OperationId,
     PinMessage,
     PostMessage,
-    Quoted,
+    QuotedMessage,
     RateLimitKey,
     Receipt,
     RoomId,
@@ -114,7 +114,7 @@ def test_what_an_agent_says_is_labelled_as_made_by_ai(kind: str) -> None:
 
 
 def test_a_reply_shows_what_it_answers_in_a_quote() -> None:
-    quoted = Quoted(author="Bo", excerpt="shall we\n> *meet*?")
+    quoted = QuotedMessage(author="Bo", excerpt="shall we\n> *meet*?")
 
     assert texts(delivery("yes", quoted=quoted)) == [
         "**Ann**\n\n> **Bo**: shall we &gt; &#42;meet&#42;?\n\nyes"
@@ -122,7 +122,7 @@ def test_a_reply_shows_what_it_answers_in_a_quote() -> None:
 
 
 def test_a_long_quote_is_shortened() -> None:
-    (text,) = texts(delivery("yes", quoted=Quoted(author="Bo", excerpt="word " * 100)))
+    (text,) = texts(delivery("yes", quoted=QuotedMessage(author="Bo", excerpt="word " * 100)))
 
     assert "…" in text
     assert len(text) < 200
@@ -206,7 +206,7 @@ def test_a_file_with_an_address_is_a_link_under_its_author() -> None:
 
 
 def test_a_card_says_above_what_it_answers() -> None:
-    above = Above("Ann\nExample", Quoted(author="Bo", excerpt="shall we\n> *meet*?"))
+    above = Above("Ann\nExample", QuotedMessage(author="Bo", excerpt="shall we\n> *meet*?"))
 
     first, second = above.elements()
     assert first == {

@@ -19,7 +19,7 @@ from bridge.model import (
     actor_id_of,
     message_id_of,
 )
-from bridge.router.rooms.options import RoomOptions, Tells
+from bridge.router.rooms.options import ChannelEventKind, RoomOptions
 from bridge.router.rooms.rooms import AgentMembership, Member
 from bridge.store import SqliteStore
 from tests.router.conftest import RouterRig
@@ -38,8 +38,8 @@ def duo(clock: FakeClock) -> Duo:
     return rig, sales, billing
 
 
-def with_tells(rig: RouterRig, *tells: Tells) -> None:
-    options = RoomOptions(tells=frozenset(tells))
+def with_tells(rig: RouterRig, *announce: ChannelEventKind) -> None:
+    options = RoomOptions(announce=frozenset(announce))
     rig.rooms = [replace(room, options=options) for room in rig.rooms]
 
 

@@ -33,7 +33,7 @@ def test_irc_is_written_in_capitals(rig: RouterRig) -> None:
 
 async def test_who_joined_and_what_did_not_arrive_are_told_with_the_label(rig: RouterRig) -> None:
     labelled(rig)
-    options = RoomOptions(tells=frozenset({"joins"}))
+    options = RoomOptions(announce=frozenset({"joins"}))
     rig.rooms = [replace(room, options=options) for room in rig.rooms]
     sales, billing, web = rig.connectors.values()
 

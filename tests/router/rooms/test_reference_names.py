@@ -124,7 +124,7 @@ async def test_people_channels_and_groups_in_a_text_have_names(
 
 async def test_a_topic_names_whom_and_what_it_mentions_and_notifies_nobody(rig: RouterRig) -> None:
     sales, billing = rig.connectors.values()
-    rig.rooms = [replace(rig.rooms[0], options=RoomOptions(tells=frozenset({"topics"})))]
+    rig.rooms = [replace(rig.rooms[0], options=RoomOptions(announce=frozenset({"topics"})))]
     topic = (
         "On call: [@U1](uacs:actor/fake:sales:U1) see [#C9](uacs:channel/fake:sales:C9) "
         "[@G7](uacs:group/fake:sales:G7)"

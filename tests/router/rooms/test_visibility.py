@@ -56,7 +56,7 @@ class Square:
         self.whole = replace(
             self.rig.rooms[0],
             agents=(AgentMembership("helper", "mentions"),),
-            options=RoomOptions(history=history, greets=False),
+            options=RoomOptions(history=history, greet=False),
         )
 
     async def stand(self, *, grown: bool) -> None:

@@ -13,7 +13,7 @@ from bridge.app.printing import age, many, printable, when
 from bridge.app.settings.file import Settings
 from bridge.content.messages.metadata import KEY
 from bridge.errors import BridgeError, UndecodableEvent
-from bridge.model import AccountId, Delivery, PostMessage, Quoted, Raw
+from bridge.model import AccountId, Delivery, PostMessage, QuotedMessage, Raw
 from bridge.model.archive_records import StoredMessage
 from bridge.model.operations import EditMessage
 from bridge.model.outbox_records import OperationRecord
@@ -164,12 +164,12 @@ async def _delivery(record: OperationRecord, stored: StoredMessage, store: Store
     )
 
 
-async def _quoted(operation: PostMessage, store: Store) -> Quoted | None:
+async def _quoted(operation: PostMessage, store: Store) -> QuotedMessage | None:
     answered = await store.message(operation.reply_to) if operation.reply_to else None
     if answered is None:
         return None
     copies = await store.copies(operation.reply_to or operation.message, operation.channel)
-    return Quoted(
+    return QuotedMessage(
         author=answered.author.name,
         excerpt=excerpt_of(answered.message),
         native_id=copies[0].native_id if copies else None,
