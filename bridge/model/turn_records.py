@@ -162,7 +162,7 @@ class Approval:
 @dataclass(frozen=True)
 class MessageRating:
     """One person's rating of one answer; the latest of several counts. `time` is in seconds since
-    1970; `recipient` names the agent to notify, None for none."""
+    1970; `pending_agent` names the agent to notify, None for none."""
 
     message: MessageId
     actor: ActorId
@@ -171,4 +171,4 @@ class MessageRating:
     time: float
     channel: ChannelRef
     room: RoomId
-    recipient: str | None = None
+    pending_agent: str | None = None

@@ -25,7 +25,7 @@ def give(db: sqlite3.Connection, item: MessageRating) -> None:
         return
     columns = (
         number, item.actor, item.sense, item.comment, item.time, item.channel.key, item.room,
-        item.recipient,
+        item.pending_agent,
     )  # fmt: skip
     if db.execute(SQL["give"], columns).rowcount:
         metadata = as_metadata(db.execute(SQL["of_message"], (number,)).fetchall())
@@ -52,11 +52,11 @@ def undelivered(db: sqlite3.Connection) -> Sequence[MessageRating]:
 
 def _feedback(
     message: str, actor: str, sense: Sense, comment: str, at: float, channel: str, room: str,
-    recipient: str,
+    pending_agent: str,
 ) -> MessageRating:  # fmt: skip
     return MessageRating(
         MessageId(message), ActorId(actor), sense, comment, at, channel_of_key(channel),
-        RoomId(room), recipient,
+        RoomId(room), pending_agent,
     )  # fmt: skip
 
 

@@ -19,7 +19,9 @@ _ANN, _BOB = actor_id_of("tin", "W1", "U1"), actor_id_of("tin", "W1", "U2")
 def _admission(
     new: NewMessage, time: float, sense: str = "good", actor: ActorId = _ANN
 ) -> Admission:
-    feedback = MessageRating(new.id, actor, "good", "", START + time, HOME, ROOM, recipient="bot")
+    feedback = MessageRating(
+        new.id, actor, "good", "", START + time, HOME, ROOM, pending_agent="bot"
+    )
     if sense == "bad":
         feedback = replace(feedback, sense="bad", comment="too long")
     return Admission("feedback", feedback=(feedback,))

@@ -85,7 +85,7 @@ async def test_everything_under_old_names_is_found_after_the_migration(
     metadata = (await store.conversation(UUID(int=9))).metadata or {}
     assert metadata["tools"] == [{"name": "add", "parameters": {"type": "object"}, "agents": ["x"]}]
     (feedback,) = await store.undelivered_feedback()
-    assert (feedback.actor, feedback.comment, feedback.recipient) == (ann, "too long", "bot")
+    assert (feedback.actor, feedback.comment, feedback.pending_agent) == (ann, "too long", "bot")
     (turn,) = await store.open_turns()
     assert (turn.id, turn.asked) == ("t1", 1700000000.0)
     explanation = await store.explain(MessageId("tin:W1:home:m1"))

@@ -65,7 +65,7 @@ class TakeFeedback:
         feedback = MessageRating(
             MessageId(stored.message.message_id), event.actor, event.sense,
             event.comment[:_LONGEST_COMMENT], event.time.timestamp(), event.place.channel, room.id,
-            recipient=agent if self.agents.takes_feedback(agent) else None,
+            pending_agent=agent if self.agents.takes_feedback(agent) else None,
         )  # fmt: skip
         people = (person,) if is_new else ()
         return Planned(admission=Admission("feedback", people=people, feedback=(feedback,)))
@@ -96,7 +96,7 @@ class FeedbackDelivery:
 
     def deliver(self, feedback: MessageRating) -> None:
         """Queue feedback that is in the store for its agent."""
-        agent = feedback.recipient
+        agent = feedback.pending_agent
         if agent is None or self._listener(agent) is None:
             return
         if agent not in self._queues:
