@@ -1,7 +1,7 @@
-"""What is known of one event between the stages of the pipeline, and what it changes in the end.
+"""The values that the stages of the pipeline pass on: what is known of one event, and its plan.
 
 `Received -> Admitted -> Authored -> Placed -> Planned`; a stage may end the way of an event early
-by returning `Planned`. All are values: a stage returns a new one. The fields of the first four have
+by returning `Planned`. All are frozen: a stage returns a new one. The fields of the first four have
 no defaults, so that a stage that makes the next one forgets none.
 """
 
@@ -47,12 +47,18 @@ class Received:
         """Names the delivery: the same event has the same key."""
         return self.row.raw.dedupe_key
 
+    @property
+    def is_whisper(self) -> bool:
+        """Whether the event is for named actors alone. No room shows it, remembers it, or lets an
+        agent answer it. Direct messages are no whispers: the room of two people shows them."""
+        return self.event.audience is not None and self.direct is None
+
 
 @dataclass(frozen=True, kw_only=True)
 class Admitted(Received):
     """An event that its `rooms` let in.
 
-    - `buried`: the message was deleted before it came: it is kept, and shown to nobody.
+    - `buried`: the message was deleted before it came: it is archived, and no channel shows it.
     - `press`: the event was a press, and goes on as a message.
     """
 
@@ -62,7 +68,7 @@ class Admitted(Received):
 
 @dataclass(frozen=True, kw_only=True)
 class Authored(Admitted):
-    """A message as it is archived. `people` are those of whom something is news."""
+    """A message as it is archived. `people` are those whose stored names change."""
 
     event: MessagePosted
     message: NewMessage
@@ -78,12 +84,12 @@ class Placed(Authored):
 
 @dataclass(frozen=True, kw_only=True)
 class Planned:
-    """The end of an event's way: what one transaction changes, and what follows it.
+    """The plan of an event: what one transaction changes, and what follows it.
 
     - `admission` names no row yet.
-    - `stops`: sessions of agents, each with whoever stops it; `stopped_answers` and
+    - `stops`: sessions of agents, each with the actor who stops it; `stopped_answers` and
       `stopped_threads` likewise, by answer and by root of a thread.
-    - `waits_for`: the native id of the unknown message that the event happened to. The row may be
+    - `waits_for`: the native id of the unknown message that the event refers to. The row may be
       kept until that message comes.
     - `put_aside`: the row waits elsewhere, and comes again: nothing is committed.
     - `misses_files`: the missing files are to be fetched later.

@@ -1,5 +1,5 @@
-"""The end of a message's way: its author and its conversations, a post for each channel that shows
-it, a turn for each agent that answers it."""
+"""The last stages of a message: they name its author, place it in its conversations, and plan a post
+for each channel that shows it and a turn for each agent that answers it."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class PlaceInTimelines:
             timelines.append(_thread_timeline(event.place, root))
         if authored.direct:
             timelines.append(direct_timeline(authored.direct))
-        elif event.audience is None:  # whispers stay out of the rooms' common memory
+        elif not authored.is_whisper:
             timelines += [room.timeline for room in authored.rooms]
         return Placed(
             row=authored.row, event=event, rooms=authored.rooms, direct=authored.direct,
@@ -154,13 +154,12 @@ class Route:
     async def _posts(
         self, placed: Placed
     ) -> tuple[tuple[PostMessage, ...], tuple[Settlement, ...]]:
-        """The posts, and the ends of those that are given up from the first."""
+        """The posts, and the ends of those that are too late from the start."""
         event, new = placed.event, placed.message
         posts: list[PostMessage] = []
         settles: list[Settlement] = []
         reached = {event.place.channel.key}
-        visible = event.audience is None or placed.direct is not None
-        for room in placed.rooms if visible else ():
+        for room in () if placed.is_whisper else placed.rooms:
             for member in room.listeners(besides=event.place.channel):
                 if member.channel.key not in reached and lets_out(member, new):
                     reached.add(member.channel.key)
@@ -204,9 +203,9 @@ class Route:
     async def _turns(self, placed: Placed) -> tuple[tuple[NewTurn, ...], tuple[str, ...]]:
         """The turns, and the sessions that the message stops in place of a turn. No agent answers a
         whisper: everybody in the room would read the answer."""
-        event, new = placed.event, placed.message
-        if event.audience is not None:
+        if placed.is_whisper:
             return (), ()
+        event, new = placed.event, placed.message
         turns: list[NewTurn] = []
         stops: list[str] = []
         called_by = "bot" if event.author.bot else "person"

@@ -1,9 +1,10 @@
-"""A whisper, which is for some people alone, enters no room's timeline, and no channel shows it.
+"""A whisper, which only some people may see, enters no room's timeline, and no channel shows it.
 
-Each guard is tested by itself: `PlaceInTimelines` keeps events with an audience out, `Route` shows
-them in no channel, messages made of presses and of channel events have the audience of their event,
-`Notices` keeps what it says `to` one person out of a timeline, and no agent answers a whisper. The
-store shows no whisper to readers of a conversation besides (`bridge/testing/store_contract.py`).
+`Received.is_whisper` decides once; each guard that asks it is tested by itself: `PlaceInTimelines`
+keeps whispers out of the rooms' timelines, `Route` shows them in no channel and lets no agent
+answer them. Messages made of presses and of channel events have the audience of their event, and
+`Notices` keeps a notice `to` one person out of a timeline. The store shows no whisper to readers of
+a conversation besides (`bridge/testing/store_contract.py`).
 """
 
 from __future__ import annotations
