@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from bridge.app.settings.strict import StrictSettings
-from bridge.router.turns.quotas import Budget, Limit
+from bridge.router.turns.quotas import Limit, Quota
 
 
 class LimitSettings(StrictSettings):
@@ -25,9 +25,9 @@ class QuotaSettings(StrictSettings):
     day: LimitSettings = Field(default=LimitSettings(), description="In any 24 hours.")
 
 
-def quota_of(settings: QuotaSettings) -> Budget:
+def quota_of(settings: QuotaSettings) -> Quota:
     """The quota as the router takes it."""
-    return Budget(_limit(settings.hour), _limit(settings.day))
+    return Quota(_limit(settings.hour), _limit(settings.day))
 
 
 def _limit(settings: LimitSettings) -> Limit:

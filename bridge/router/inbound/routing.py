@@ -1,5 +1,5 @@
-"""The last stages of a message: they name its author, place it in its conversations, and plan a post
-for each channel that shows it and a turn for each agent that answers it."""
+"""The last stages of a message: they name its author, place it in its conversations, and plan a
+post for each channel that shows it and a turn for each agent that answers it."""
 
 from __future__ import annotations
 

@@ -34,13 +34,22 @@ class _Children:
 class RenamedCounter:
     """A counter that is exported under its name and, for one version, under its old name.
 
-    The HELP text of the old name says which name replaces it.
+    The HELP text of the old name says which name replaces it. `old_labels` are the names that the
+    labels have there, if they differ.
     """
 
-    def __init__(self, name: str, text: str, labels: list[str], *, renamed_from: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        text: str,
+        labels: list[str],
+        *,
+        renamed_from: str,
+        old_labels: list[str] | None = None,
+    ) -> None:
         families = (
             Family(Counter(name, text, labels)),
-            Family(Counter(renamed_from, replaced_by(f"{name}_total"), labels)),
+            Family(Counter(renamed_from, replaced_by(f"{name}_total"), old_labels or labels)),
         )
 
         @lru_cache(maxsize=4096)
@@ -64,8 +73,12 @@ FAILED = Family(
     Counter("bridge_events_failed", "Events that failed in a decoder or stage", ["account"])
 )
 SETTLED = Family(Counter("bridge_operations_settled", "How operations ended", ["account", "state"]))
-RETRIED = Family(
-    Counter("bridge_operations_retried", "Attempts that are retried", ["account", "why"])
+RETRIED = RenamedCounter(
+    "bridge_operation_retries",
+    "Attempts of operations that are repeated",
+    ["account", "reason"],
+    renamed_from="bridge_operations_retried",
+    old_labels=["account", "why"],
 )
 LOST = Family(
     Counter(
@@ -80,7 +93,13 @@ LATENCY = Family(
     )
 )
 TURNS = Family(Counter("bridge_turns", "How agents' turns ended", ["agent", "state"]))
-TOOL_CALLS = Family(Counter("bridge_tool_calls", "How tool calls ended", ["server", "how"]))
+TOOL_CALLS = RenamedCounter(
+    "bridge_agent_tool_calls",
+    "How agents' tool calls ended",
+    ["server", "outcome"],
+    renamed_from="bridge_tool_calls",
+    old_labels=["server", "how"],
+)
 RECONCILE_LIMITED = RenamedCounter(
     "bridge_reconcile_limited",
     "Comparisons with a platform that ended at their limit of requests",
@@ -109,8 +128,9 @@ NOT_ADMITTED = Family(
 QUOTA_REFUSALS = RenamedCounter(
     "bridge_agent_quota_refusals",
     "Turns that a used-up quota refused",
-    ["agent", "whose"],
+    ["agent", "owner"],
     renamed_from="bridge_agent_budget_spent",
+    old_labels=["agent", "whose"],
 )
 AGENT_TOKENS = Family(
     Counter("bridge_agent_tokens", "Tokens that agents' models read and wrote", ["agent", "kind"])

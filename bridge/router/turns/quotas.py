@@ -30,7 +30,7 @@ class Limit:
 
 
 @dataclass(frozen=True)
-class Budget:
+class Quota:
     """The limits of an hour and of a day, each a sliding window."""
 
     hour: Limit = Limit()
@@ -49,16 +49,16 @@ class Prices:
 
 @dataclass(frozen=True)
 class QuotaSettings:
-    """The budgets of rooms and agents, the budget of each person, and the prices of models."""
+    """The quotas of rooms and agents, the quota of each person, and the prices of models."""
 
-    rooms: Mapping[RoomId, Budget] = field(default_factory=dict[RoomId, Budget])
-    agents: Mapping[str, Budget] = field(default_factory=dict[str, Budget])
-    person: Budget = Budget()
+    rooms: Mapping[RoomId, Quota] = field(default_factory=dict[RoomId, Quota])
+    agents: Mapping[str, Quota] = field(default_factory=dict[str, Quota])
+    person: Quota = Quota()
     prices: Mapping[str, Prices] = field(default_factory=dict[str, Prices])
 
 
 class Quotas:
-    """Counts what turns use, durably, and compares it with the budgets."""
+    """Counts what turns use, durably, and compares it with the quotas."""
 
     def __init__(self, store: AgentStore, clock: Clock, settings: QuotaSettings) -> None:
         self._store = store
@@ -66,15 +66,15 @@ class Quotas:
         self._settings = settings
 
     def change(self, settings: QuotaSettings) -> None:
-        """Replace the budgets and prices."""
+        """Replace the quotas and prices."""
         self._settings = settings
 
     async def refuses(self, room: RoomId, agent: str, person: str) -> str:
         """Return which quota is used up, and when it opens again; empty while none is. Raises
         StoreError."""
         now = self._clock.time()
-        for account_key, name, budget in self._limited(room, agent, person):
-            for limit, window, words in ((budget.hour, HOUR, "hour"), (budget.day, DAY, "day")):
+        for account_key, name, quota in self._limited(room, agent, person):
+            for limit, window, words in ((quota.hour, HOUR, "hour"), (quota.day, DAY, "day")):
                 if limit == Limit():
                     continue
                 buckets = await self._store.spent(account_key, now - window)
@@ -117,14 +117,14 @@ class Quotas:
         names = [room_quota_key(room), agent_quota_key(agent), person_quota_key(person)]
         await self._store.spend(names, spending)
 
-    def _limited(self, room: RoomId, agent: str, person: str) -> list[tuple[str, str, Budget]]:
+    def _limited(self, room: RoomId, agent: str, person: str) -> list[tuple[str, str, Quota]]:
         settings = self._settings
         keys = [
-            (room_quota_key(room), "this room", settings.rooms.get(room, Budget())),
-            (agent_quota_key(agent), agent, settings.agents.get(agent, Budget())),
+            (room_quota_key(room), "this room", settings.rooms.get(room, Quota())),
+            (agent_quota_key(agent), agent, settings.agents.get(agent, Quota())),
             (person_quota_key(person), "you", settings.person),
         ]
-        return [entry for entry in keys if entry[2] != Budget()]
+        return [entry for entry in keys if entry[2] != Quota()]
 
 
 def room_quota_key(room: RoomId) -> str:

@@ -16,7 +16,16 @@ RENAMED = {
     "bridge_agent_budget_spent": (
         "bridge_agent_quota_refusals", metrics.QUOTA_REFUSALS, ("bot", "room"),
     ),
+    "bridge_operations_retried": (
+        "bridge_operation_retries", metrics.RETRIED, ("acme", "unsettled"),
+    ),
+    "bridge_tool_calls": ("bridge_agent_tool_calls", metrics.TOOL_CALLS, ("files", "done")),
 }  # fmt: skip
+OLD_LABELS = {
+    "bridge_agent_budget_spent": ("whose", "owner"),
+    "bridge_operations_retried": ("why", "reason"),
+    "bridge_tool_calls": ("how", "outcome"),
+}
 
 
 @pytest.mark.parametrize("old_name", RENAMED)
@@ -32,3 +41,15 @@ def test_a_renamed_counter_counts_under_both_names(old_name: str) -> None:
         assert re.search(rf'^{name}_total{{.*"{labels[0]}".*}} 3\.0$', text, re.MULTILINE), name
     assert f"# HELP {old_name}_total Deprecated and removed in the next version: {new_name}" in text
     assert f"# HELP {new_name}_total Deprecated" not in text
+
+
+@pytest.mark.parametrize("old_name", OLD_LABELS)
+def test_a_renamed_label_has_its_old_name_under_the_old_metric(old_name: str) -> None:
+    new_name, counter, labels = RENAMED[old_name]
+    old_label, new_label = OLD_LABELS[old_name]
+
+    counter.labels(*labels).inc()
+
+    text = generate_latest(REGISTRY).decode()
+    for name, label in ((old_name, old_label), (new_name, new_label)):
+        assert re.search(rf'^{name}_total{{.*\b{label}="{labels[1]}"', text, re.MULTILINE), name

@@ -1,4 +1,4 @@
-"""Budgets: what agents may cost in an hour and a day, and what people are told when it is spent."""
+"""Quotas: what agents may cost in an hour and a day, and the notice when a quota is used up."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from bridge.model import RoomId
 from bridge.model.turns import AgentEvent, AgentInput, TextDelta, Turn, TurnDone, UsageReported
 from bridge.router import AgentMembership
-from bridge.router.turns.quotas import Budget, Limit, Prices, QuotaSettings, cost_of
+from bridge.router.turns.quotas import Limit, Prices, Quota, QuotaSettings, cost_of
 from tests.router.fake_clock import FakeClock
 from tests.router.turns.test_selection import Club, Says
 
@@ -40,13 +40,13 @@ PRICES = {"front": Prices(input=2.0, output=10.0)}  # an answer costs 0.007
 @pytest.mark.parametrize(
     "allowances",
     [
-        QuotaSettings(rooms={RoomId("club"): Budget(hour=Limit(messages=2))}),
-        QuotaSettings(agents={"front": Budget(hour=Limit(tokens=2000))}),
-        QuotaSettings(person=Budget(hour=Limit(money=0.014)), prices=PRICES),
+        QuotaSettings(rooms={RoomId("club"): Quota(hour=Limit(messages=2))}),
+        QuotaSettings(agents={"front": Quota(hour=Limit(tokens=2000))}),
+        QuotaSettings(person=Quota(hour=Limit(money=0.014)), prices=PRICES),
     ],
     ids=("messages of a room", "tokens of an agent", "money of a person"),
 )
-async def test_a_budget_that_is_spent_says_when_it_opens(
+async def test_a_refusal_names_the_used_up_quota_and_when_it_opens_again(
     clock: FakeClock, allowances: QuotaSettings
 ) -> None:
     club, agent = club_with(clock, allowances)
@@ -66,7 +66,7 @@ async def test_a_budget_that_is_spent_says_when_it_opens(
 
 
 async def test_a_day_is_longer_than_an_hour(clock: FakeClock) -> None:
-    day = QuotaSettings(agents={"front": Budget(day=Limit(messages=1))})
+    day = QuotaSettings(agents={"front": Quota(day=Limit(messages=1))})
     club, agent = club_with(clock, day)
     async with club.rig.run():
         await club.say("hello")
@@ -79,8 +79,8 @@ async def test_a_day_is_longer_than_an_hour(clock: FakeClock) -> None:
     assert len(agent.questions) == 2
 
 
-async def test_each_person_has_a_budget_of_their_own(clock: FakeClock) -> None:
-    club, agent = club_with(clock, QuotaSettings(person=Budget(hour=Limit(messages=1))))
+async def test_each_person_has_a_quota_of_their_own(clock: FakeClock) -> None:
+    club, agent = club_with(clock, QuotaSettings(person=Quota(hour=Limit(messages=1))))
     async with club.rig.run() as router:
         await router.parts.rooms.linking.link("fake:sales:ann", "fake:billing:annie")  # type: ignore[arg-type]
         await club.say("hello")
@@ -91,8 +91,8 @@ async def test_each_person_has_a_budget_of_their_own(clock: FakeClock) -> None:
     assert len(agent.questions) == 2
 
 
-async def test_an_admin_opens_a_budget_again(clock: FakeClock) -> None:
-    room = QuotaSettings(rooms={RoomId("club"): Budget(hour=Limit(messages=1))})
+async def test_an_admin_resets_a_used_up_quota(clock: FakeClock) -> None:
+    room = QuotaSettings(rooms={RoomId("club"): Quota(hour=Limit(messages=1))})
     club, agent = club_with(clock, room)
     async with club.rig.run() as router:
         await club.say("hello")
