@@ -52,13 +52,13 @@ class Router:
         self.reconfigure = Reconfigure(shared, self.parts, self.inbox)
         self._watches: list[asyncio.Task[None]] = []
 
-    async def hear(self, event: Event, key: str) -> str | None:
+    async def process_event(self, event: Event, key: str) -> str | None:
         """Process an event of a program. Returns its outcome, or None if the key is a repeat. Once
         the store has accepted the event, cancelling the call does not undo it."""
-        work = self._hear_outside(raw_of(event, key))
+        work = self._process_outside(raw_of(event, key))
         return await asyncio.shield(self._shared.background.spawn(work, "outside"))
 
-    async def _hear_outside(self, raw: Raw) -> str | None:
+    async def _process_outside(self, raw: Raw) -> str | None:
         row = await self._shared.store.accept(raw, advance=False)
         if row is None:
             return None

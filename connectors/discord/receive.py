@@ -178,7 +178,7 @@ class Receiver:
     async def _keep_connected(self) -> None:
         tries = 0
         while True:
-            last_event = self.state.heard
+            last_event = self.state.last_event_at
             try:
                 with translated("Connecting to Discord's gateway"):
                     await self._connect()
@@ -187,10 +187,10 @@ class Receiver:
                 raise
             except Exception as failure:  # noqa: BLE001 - supervising: log, wait, connect again
                 error = str(failure) or type(failure).__name__
-            tries = 1 if self.state.heard != last_event else tries + 1
+            tries = 1 if self.state.last_event_at != last_event else tries + 1
             pause = min(2.0**tries, _LONGEST_PAUSE_S) * random.uniform(0.5, 1.0)  # noqa: S311
             log.warning("gateway_lost", account=self._account, error=error, pause=round(pause, 1))
-            self.state = Health("connecting", heard=self.state.heard, note=error)
+            self.state = Health("connecting", last_event_at=self.state.last_event_at, note=error)
             await self._clock.sleep(pause)
 
     async def _connect(self) -> None:
@@ -205,7 +205,9 @@ class Receiver:
     def _note_disconnect(self) -> None:
         """Note a broken socket; discord.py opens a new one and resumes the session if possible."""
         self.state = Health(
-            "connecting", heard=self.state.heard, note="the socket closed; discord.py reconnects"
+            "connecting",
+            last_event_at=self.state.last_event_at,
+            note="the socket closed; discord.py reconnects",
         )
 
     def _queue_frame(self, frame: str) -> None:
@@ -467,7 +469,7 @@ class Receiver:
             try:
                 accepted = await inbox.accept(raw)
             except Exception as error:  # noqa: BLE001 - supervising: log any failure, wait, try again
-                since, last_event = self.state.connected_since, self.state.heard
+                since, last_event = self.state.connected_since, self.state.last_event_at
                 note = f"the inbox fails ({error}); {self._frames.qsize() + 1} frames wait"
                 self.state = Health("connected", since, last_event, note)
                 log.error("inbox_write_failed", account=self._account, error=str(error))  # noqa: TRY400

@@ -105,13 +105,15 @@ class Receiver:
                 pause = max(pause, _SENT_AWAY_S) if _was_sent_away(error) else pause
                 pause *= 1 + random.random() / 4  # noqa: S311 - spreads reconnections, no secret
                 log.warning("irc_lost", account=self._teller.account, error=str(error), pause=pause)
-                self.state = Health("connecting", heard=self.state.heard, note=str(error))
+                self.state = Health(
+                    "connecting", last_event_at=self.state.last_event_at, note=str(error)
+                )
                 await self._clock.sleep(pause)
         finally:
             reaping.cancel()
             await asyncio.gather(reaping, return_exceptions=True)
             await self._puppets.close()
-            self.state = Health("stopped", heard=self.state.heard)
+            self.state = Health("stopped", last_event_at=self.state.last_event_at)
 
     async def _connection(self, inbox: Inbox) -> None:
         link = await self._make_link()

@@ -153,7 +153,7 @@ class Connection:
         return bolt_app(inbox_writer, self._settings.api_url)
 
     def _observe_event(self, body: Json) -> None:
-        self.state = replace(self.state, heard=self._clock.time())
+        self.state = replace(self.state, last_event_at=self._clock.time())
         if is_token_revocation(body):
             task = asyncio.create_task(self._prove_token())
             self._proving.add(task)

@@ -97,10 +97,10 @@ class Connection:
     # --- within ---------------------------------------------------------------------------------
 
     def _become(self, state: Health) -> None:
-        self.state = replace(state, heard=self.state.heard)
+        self.state = replace(state, last_event_at=self.state.last_event_at)
 
     def _note_activity(self, activity: Json) -> None:
-        self.state = replace(self.state, heard=self._tools.clock.time())
+        self.state = replace(self.state, last_event_at=self._tools.clock.time())
         self._people.learn(activity)
 
     async def _prove_credentials(self) -> None:

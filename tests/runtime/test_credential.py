@@ -10,7 +10,7 @@ from bridge.errors import AuthFailed, NotFound, PlatformError, TokenRefused, Una
 from bridge.ports.abilities.health import Health
 from bridge.runtime.credential import Credential
 
-UP = Health("connected", connected_since=1.0, heard=2.0)
+UP = Health("connected", connected_since=1.0, last_event_at=2.0)
 
 
 def ask(credential: Credential, error: PlatformError | None = None) -> None:
@@ -26,7 +26,7 @@ def test_a_refused_token_is_told_until_it_is_taken_again() -> None:
     with pytest.raises(TokenRefused):
         ask(credential, TokenRefused("the token was revoked"))
     assert credential.health(UP) == Health(
-        "failed", connected_since=1.0, heard=2.0, note="the token was revoked"
+        "failed", connected_since=1.0, last_event_at=2.0, note="the token was revoked"
     )
 
     ask(credential)

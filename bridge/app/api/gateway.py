@@ -49,7 +49,7 @@ class Gateway(Protocol):
         """The channel's name with its platform."""
         ...
 
-    async def hear(self, event: Event, key: str) -> str | None:
+    async def process_event(self, event: Event, key: str) -> str | None:
         """Process the event durably, like an event of a platform.
 
         Returns its outcome; None if an event with this key was processed before.
@@ -106,8 +106,8 @@ class BridgeGateway:
     def name_of(self, channel: ChannelRef) -> str:
         return self._bridge.rooms.name_of(channel)
 
-    async def hear(self, event: Event, key: str) -> str | None:
-        return await self._bridge.router.hear(event, key)
+    async def process_event(self, event: Event, key: str) -> str | None:
+        return await self._bridge.router.process_event(event, key)
 
     def growing(self, room: RoomId) -> Sequence[Message]:
         return self._bridge.router.operations.growing(room)

@@ -99,9 +99,9 @@ class _Moment(Collector):
         )
         for account, health in self._healths.items():
             up.add_metric([account], float(health.state in _UP))
-            if health.heard is not None:
-                received.add_metric([account], health.heard)
-                old_gauge.add_metric([account], health.heard)
+            if health.last_event_at is not None:
+                received.add_metric([account], health.last_event_at)
+                old_gauge.add_metric([account], health.last_event_at)
         yield up
         yield received
         yield old_gauge

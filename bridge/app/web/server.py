@@ -210,8 +210,8 @@ def account_facts(bridge: Bridge, name: AccountId, *, ours: bool) -> dict[str, A
     failed = bridge.router.operations.receive_fault(name)
     entry = bridge.settings.accounts.get(name)
     redacted = hide_secrets if ours else _hide_all
-    # `heard`, a field of Health, is the old name of `last_event_at`, until the next version.
-    facts = asdict(health) | {"note": redacted(health.note), "last_event_at": health.heard}
+    # `heard` is the old name of `last_event_at`, until the next version.
+    facts = asdict(health) | {"note": redacted(health.note), "heard": health.last_event_at}
     facts |= {"platform": entry.platform} if entry else {}
     if progress := bridge.router.operations.progress(name):
         facts["catching_up"] = asdict(progress)

@@ -14,11 +14,11 @@ Use = Literal["groups", "emails"]
 
 @dataclass(frozen=True)
 class Health:
-    """How the receiving side is: `heard` and `connected_since` are Clock.time() seconds."""
+    """How the receiving side is: `last_event_at` and `connected_since` are Clock.time() seconds."""
 
     state: Literal["connecting", "connected", "listening", "stopped", "failed"]
     connected_since: float | None = None
-    heard: float | None = None
+    last_event_at: float | None = None
     note: str = ""
 
 

@@ -145,5 +145,7 @@ class DirectWriter:
             channel=member.channel,
             room=room.id,
             message=new.id,
-            byline=await self.bylines.shown(new.author, room, member, platform, member.account),
+            byline=await self.bylines.for_member(
+                new.author, room, member, platform, member.account
+            ),
         )

@@ -163,7 +163,7 @@ class Route:
             for member in room.listeners(besides=event.place.channel):
                 if member.channel.key not in reached and lets_out(member, new):
                     reached.add(member.channel.key)
-                    byline = await self.bylines.shown(
+                    byline = await self.bylines.for_member(
                         new.author, room, member, event.place.channel.platform, event.account
                     )
                     post = self._post(new, room, member, byline, broadcast=event.broadcast)

@@ -25,8 +25,8 @@ class Bylines:
         return Byline(name=agent, picture=picture, agent=True, color=_color(f"agent:{agent}"))
 
     def of_person(self, person: Person, display_name: str) -> Byline:
-        """Return the byline of a person; `shown` is the name in the room, the initials are those of
-        the person's own name."""
+        """Return the byline of a person; `display_name` is the name in the room, the initials come
+        from the person's own name."""
         picture = person.picture or self.pictures.drawn(person.id, person.name)
         return Byline(name=display_name, picture=picture, color=_color(person.id))
 
@@ -38,7 +38,7 @@ class AuthorBylines:
     names: DisplayNames
     bylines: Bylines
 
-    async def shown(
+    async def for_member(
         self, author: Person, room: Room, member: Member, platform: str, account: AccountId
     ) -> Byline:
         """Return what a channel of the room shows of an author; `platform` and `account` are those

@@ -168,13 +168,15 @@ class Approvals:
         if approval is None:
             return "press: the request is not known"
         if interaction is None or interaction.id not in (_ALLOW, _REFUSE):
-            await self._tell(approval, event, key, f"It is too late: {_outcome_of(approval)}")
+            await self._answer_press(
+                approval, event, key, f"It is too late: {_outcome_of(approval)}"
+            )
             return "press: the request is over"
         await self._meet(event)
         accounts, people = await self._accounts(event.actor)
         if not self._may(approval, accounts, people):
             approvers = " or ".join(_approver_name(approver) for approver in approval.approvers)
-            await self._tell(approval, event, key, f"Only {approvers} may decide this.")
+            await self._answer_press(approval, event, key, f"Only {approvers} may decide this.")
             log.info("approval_rejected", approval=approval.id, actor=event.actor)
             return "press: not allowed to decide"
         allowed = interaction.id == _ALLOW
@@ -191,9 +193,9 @@ class Approvals:
             return f"press: {'allowed' if allowed else 'refused'}"
         if counted == "repeat":
             text = f"You have said so already; {approval.missing} more must allow it."
-            await self._tell(approval, event, key, text)
+            await self._answer_press(approval, event, key, text)
             return "press: decided before by the same person"
-        await self._tell(approval, event, key, f"It is too late: {_outcome_of(approval)}")
+        await self._answer_press(approval, event, key, f"It is too late: {_outcome_of(approval)}")
         return "press: the request is over"
 
     async def _meet(self, event: ActionPressed) -> None:
@@ -227,7 +229,9 @@ class Approvals:
                 return True
         return False
 
-    async def _tell(self, approval: Approval, event: ActionPressed, key: str, text: str) -> None:
+    async def _answer_press(
+        self, approval: Approval, event: ActionPressed, key: str, text: str
+    ) -> None:
         if room := self._rooms.by_id.get(approval.room):
             card = _card_of(approval.id)
             await self._answers.post(event, key, room, card, (Text(text),))

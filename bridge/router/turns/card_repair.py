@@ -32,7 +32,7 @@ class CardRepair:
         self._cards = cards
         self._inputs = inputs
         self._agent = agent
-        self._is_told = False
+        self._has_asked = False
         self._unrepaired: CodecError | None = None
 
     def take(self, event: AgentEvent, now: float) -> AgentEvent | None:
@@ -46,8 +46,8 @@ class CardRepair:
             self._unrepaired = None
             return event
         log.warning("agent_card_invalid", agent=self._agent, error=str(fault)[:_LONGEST])
-        if not self._is_told:
-            self._is_told, self._unrepaired = True, fault
+        if not self._has_asked:
+            self._has_asked, self._unrepaired = True, fault
             self._inputs.give(MessageGiven(message=_repair_request(fault, now)))
             return None
         return _notice_of(fault) if isinstance(event, PartGiven) else None

@@ -169,8 +169,8 @@ class RigGateway:
     def name_of(self, channel: ChannelRef) -> str:
         return f"Fake #{channel.channel}"
 
-    async def hear(self, event: Event, key: str) -> str | None:
-        return await self._router.hear(event, key)
+    async def process_event(self, event: Event, key: str) -> str | None:
+        return await self._router.process_event(event, key)
 
     def growing(self, room: RoomId) -> Sequence[Message]:
         return self._router.operations.growing(room)

@@ -10,7 +10,7 @@ from bridge.ports.abilities.health import Health
 
 
 def test_a_renamed_gauge_has_its_value_under_both_names() -> None:
-    health = Health("connected", heard=1700000000.0)
+    health = Health("connected", last_event_at=1700000000.0)
 
     text = generate_latest(gauges_of(None, {AccountId("acme"): health}, 1700000060.0)).decode()
 

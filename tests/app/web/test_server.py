@@ -166,7 +166,9 @@ async def test_health_has_the_time_of_an_accounts_last_event_under_both_names(
     idle: Bridge,
 ) -> None:
     name = AccountId("slack")
-    idle.connectors[name] = cast("Connector", ReportsHealth(Health("connected", heard=1.7e9)))
+    idle.connectors[name] = cast(
+        "Connector", ReportsHealth(Health("connected", last_event_at=1.7e9))
+    )
     async with _client(web_app(idle)) as http:
         facts = (await http.get("/healthz")).json()["accounts"][name]
     idle.connectors.clear()

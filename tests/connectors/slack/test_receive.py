@@ -347,8 +347,8 @@ async def test_health_has_the_times_of_the_connection_and_of_the_last_event(
     health = required(connector.abilities.health).current()
     assert health.state == "connected"
     assert health.connected_since is not None
-    assert health.heard is not None
-    assert health.heard >= health.connected_since
+    assert health.last_event_at is not None
+    assert health.last_event_at >= health.connected_since
     task.cancel()
     await asyncio.wait([task])
     assert required(connector.abilities.health).current().state == "stopped"

@@ -37,9 +37,9 @@ class Pair:
             update={"echo": Echo(operation=operation, receipt=receipt, bridge=other)}
         )
 
-    async def hear(self, router: Router, times: int, **what: object) -> None:
+    async def receive_echoes(self, router: Router, times: int, **more: object) -> None:
         for _ in range(times):
-            await router.inbox.accept(self.foreign(**what))  # type: ignore[arg-type]
+            await router.inbox.accept(self.foreign(**more))  # type: ignore[arg-type]
             await self.clock.advance(1)
 
     def texts(self) -> list[str]:
@@ -64,7 +64,7 @@ async def test_a_new_post_of_another_store_stops_what_we_send_until_somebody_res
         await pair.clock.advance(1)
         assert pair.texts() == ["one"]
 
-        await pair.hear(router, 1, other="their store")
+        await pair.receive_echoes(router, 1, other="their store")
         await pair.sales.say("s", "two")
         await pair.clock.advance(60)
         assert pair.texts() == ["one"]
@@ -81,7 +81,7 @@ async def test_a_new_post_of_another_store_stops_what_we_send_until_somebody_res
 
 async def test_the_room_is_told_once_where_to_look_and_what_to_do(pair: Pair) -> None:
     async with pair.rig.run() as router:
-        await pair.hear(router, 1, other="their store")
+        await pair.receive_echoes(router, 1, other="their store")
         await pair.sales.say("s", "waits before the notice")
         await pair.clock.advance(30)
 
@@ -92,8 +92,8 @@ async def test_the_room_is_told_once_where_to_look_and_what_to_do(pair: Pair) ->
 
 async def test_while_the_other_does_not_notice_us_it_is_told_a_few_times(pair: Pair) -> None:
     async with pair.rig.run() as router:
-        await pair.hear(router, 2, other="their store")
-        await pair.hear(router, 200, other="their store")
+        await pair.receive_echoes(router, 2, other="their store")
+        await pair.receive_echoes(router, 200, other="their store")
 
     still = [text for text in pair.billing.texts("b") if "still posts" in text]
     assert len(still) == 5
@@ -101,7 +101,7 @@ async def test_while_the_other_does_not_notice_us_it_is_told_a_few_times(pair: P
 
 async def test_other_accounts_go_on(pair: Pair) -> None:
     async with pair.rig.run() as router:
-        await pair.hear(router, 2, other="their store")
+        await pair.receive_echoes(router, 2, other="their store")
         await pair.billing.say("b", "hello")
         await pair.clock.advance(1)
 
@@ -111,9 +111,9 @@ async def test_other_accounts_go_on(pair: Pair) -> None:
 async def test_a_copied_store_is_noticed_by_three_posts_that_it_does_not_know(pair: Pair) -> None:
     own = await instance_of(pair.rig.store, lambda: "ours")
     async with pair.rig.run() as router:
-        await pair.hear(router, 2, other=own)
+        await pair.receive_echoes(router, 2, other=own)
         assert not router.parts.recovery.other_bridges.is_stopped(pair.billing.account)
-        await pair.hear(router, 1, other=own)
+        await pair.receive_echoes(router, 1, other=own)
         assert router.parts.recovery.other_bridges.is_stopped(pair.billing.account)
 
 
@@ -121,7 +121,7 @@ async def test_posts_that_tell_no_operation_count_when_the_store_does_not_know_t
     pair: Pair,
 ) -> None:
     async with pair.rig.run() as router:
-        await pair.hear(router, 3, other="", named=False)
+        await pair.receive_echoes(router, 3, other="", named=False)
         assert not router.parts.recovery.other_bridges.is_stopped(pair.billing.account)
         await pair.clock.advance(20)
         assert router.parts.recovery.other_bridges.is_stopped(pair.billing.account)
@@ -161,7 +161,7 @@ async def test_our_own_posts_are_no_evidence_whatever_becomes_of_their_answers(p
 async def test_posts_from_before_our_start_are_no_evidence(pair: Pair) -> None:
     before = pair.clock.now - 10
     async with pair.rig.run() as router:
-        await pair.hear(router, 10, other="an older store", at=before)
+        await pair.receive_echoes(router, 10, other="an older store", at=before)
         await pair.clock.advance(60)
         assert not router.parts.recovery.other_bridges.is_stopped(pair.billing.account)
 
@@ -176,7 +176,7 @@ async def test_posts_of_another_program_of_our_app_are_no_evidence(pair: Pair) -
 
 async def test_a_restart_forgets_neither_the_stop_nor_what_waits(pair: Pair) -> None:
     async with pair.rig.run() as router:
-        await pair.hear(router, 2, other="their store")
+        await pair.receive_echoes(router, 2, other="their store")
         await pair.sales.say("s", "waits")
         await pair.clock.advance(5)
     async with pair.rig.run() as router:

@@ -10,7 +10,7 @@ from prometheus_client import REGISTRY, generate_latest
 
 from bridge.router.runtime import metrics
 
-RENAMED = {
+RENAMED: dict[str, tuple[str, metrics.RenamedCounter, tuple[str, ...]]] = {
     "bridge_connector_deaf": ("bridge_connector_stalled", metrics.STALLED, ("acme",)),
     "bridge_look_back_ended": ("bridge_reconcile_limited", metrics.RECONCILE_LIMITED, ("acme",)),
     "bridge_agent_budget_spent": (
