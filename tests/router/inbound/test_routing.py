@@ -1,13 +1,16 @@
-"""What is said in one channel of a room appears in all the others, once, in order."""
+"""A message in one channel of a room appears in all the others, once, in order."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from itertools import repeat
 from uuid import UUID
 
-from bridge.errors import RateLimited, Unavailable, Unsettled
+import pytest
+
+from bridge.errors import PlatformError, RateLimited, Unavailable, Unsettled
 from bridge.model import AccountId, Call, ChannelRef, Echo, Raw, Receipt, RoomId
 from bridge.model.inbox_records import InboxRow
 from bridge.ports.inbox import Inbox
@@ -22,6 +25,19 @@ from tests.router.fake_connector import FakeConnector, FakeWithHistory
 
 def connector(rig: RouterRig, name: str) -> FakeConnector:
     return rig.connectors[AccountId(name)]
+
+
+def room_of_two(clock: FakeClock, sales: FakeConnector, billing: FakeConnector) -> RouterRig:
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
+    rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
+    return rig
+
+
+async def run_before(rig: RouterRig, sales: FakeConnector) -> None:
+    """A first run that carries one message and stops."""
+    async with rig.run():
+        await sales.say("s", "before")
+        await rig.clock.advance(5)
 
 
 async def texts_in(store: Store, room: UUID) -> list[str]:
@@ -77,7 +93,9 @@ class SlowToAnswer(SqliteStore):
         return row
 
 
-async def test_what_is_kept_while_its_socket_breaks_is_worked_on(clock: FakeClock) -> None:
+async def test_a_payload_that_is_kept_while_its_socket_breaks_is_carried_once(
+    clock: FakeClock,
+) -> None:
     sales, billing = FakeConnector("sales", clock), FakeConnector("billing", clock)
     store = SlowToAnswer.in_memory(clock)
     store.kept = asyncio.Event()
@@ -92,28 +110,38 @@ async def test_what_is_kept_while_its_socket_breaks_is_worked_on(clock: FakeCloc
         with contextlib.suppress(asyncio.CancelledError):
             await bringing
         assert bringing.cancelled()
-        assert not await router.inbox.accept(raw)  # told again, since nobody acknowledged it
+        assert not await router.inbox.accept(raw)  # sent again, because nobody acknowledged it
         await clock.let_work()
 
     assert billing.texts("b") == ["once"]
     assert await rig.store.waiting_rows() == []
 
 
-async def test_our_own_post_coming_back_goes_nowhere(rig: RouterRig) -> None:
+@pytest.mark.parametrize(
+    ("channel", "own", "rows"),
+    [
+        pytest.param("s", True, 1, id="our own post that comes back"),
+        pytest.param("elsewhere", False, 0, id="a post in a channel outside every room"),
+    ],
+)
+async def test_a_post_that_is_not_for_the_room_is_not_carried(
+    rig: RouterRig, channel: str, own: bool, rows: int
+) -> None:
     async with rig.run():
-        await connector(rig, "sales").say("s", "echo", own=True)
+        await connector(rig, "sales").say(channel, "secret", own=own)
         await rig.clock.let_work()
 
     assert connector(rig, "billing").texts("b") == []
+    status = await rig.store.status()
+    assert (status.messages, sum(status.inbox.values())) == (0, rows)
 
 
-async def test_an_echo_is_no_news_it_is_not_kept_but_tells_how_far_we_have_heard(
+async def test_an_echo_is_not_kept_and_moves_the_cursor(
     clock: FakeClock,
 ) -> None:
     sales = FakeWithHistory("sales", clock, echo=True)
     billing = FakeConnector("billing", clock)
-    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
-    rig.room("plaza", (sales, "s", "both"), (billing, "b", "both"))
+    rig = room_of_two(clock, sales, billing)
 
     async with rig.run():
         await clock.advance(10)
@@ -129,8 +157,7 @@ async def test_an_echo_is_no_news_it_is_not_kept_but_tells_how_far_we_have_heard
 async def test_an_echo_settles_at_once_the_post_whose_answer_was_lost(clock: FakeClock) -> None:
     sales = FakeConnector("sales", clock)
     billing = FakeWithHistory("billing", clock, echo=True)
-    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
-    rig.room("plaza", (sales, "s", "both"), (billing, "b", "both"))
+    rig = room_of_two(clock, sales, billing)
     billing.after_send = _echo_and_break(billing)
 
     async with rig.run():
@@ -143,7 +170,7 @@ async def test_an_echo_settles_at_once_the_post_whose_answer_was_lost(clock: Fak
 
 
 def _echo_and_break(billing: FakeConnector) -> Callable[[Call], object]:
-    """Nobody hears the answer, but the post comes back at once."""
+    """The answer is lost, but the echo of the post comes at once."""
     echoes: set[asyncio.Task[bool]] = set()
 
     def harm(call: Call) -> None:
@@ -161,17 +188,7 @@ def _echo_and_break(billing: FakeConnector) -> Callable[[Call], object]:
     return harm
 
 
-async def test_a_channel_outside_every_room_is_not_heard(rig: RouterRig) -> None:
-    async with rig.run():
-        await connector(rig, "sales").say("elsewhere", "secret")
-        await rig.clock.let_work()
-
-    assert connector(rig, "billing").texts("b") == []
-    status = await rig.store.status()
-    assert (status.messages, sum(status.inbox.values())) == (0, 0)
-
-
-async def test_a_member_in_is_heard_and_not_told_a_member_out_is_told_and_not_heard(
+async def test_an_in_channel_only_sends_and_an_out_channel_only_receives(
     clock: FakeClock,
 ) -> None:
     ear, mouth = FakeConnector("ear", clock), FakeConnector("mouth", clock)
@@ -204,7 +221,7 @@ async def test_a_channel_in_two_rooms_shows_a_message_once_and_both_rooms_rememb
         assert await texts_in(rig.store, UUID(int=room)) == ["to both"]
 
 
-async def test_an_answer_in_a_thread_stands_under_the_copy_of_its_root(rig: RouterRig) -> None:
+async def test_a_reply_in_a_thread_is_posted_under_the_copy_of_its_root(rig: RouterRig) -> None:
     sales, billing = connector(rig, "sales"), connector(rig, "billing")
     async with rig.run():
         root = await sales.say("s", "root")
@@ -223,7 +240,7 @@ async def test_an_answer_in_a_thread_stands_under_the_copy_of_its_root(rig: Rout
     assert sales.channels["s"][-1].thread == root
 
 
-async def test_a_thread_whose_root_never_came_begins_with_its_first_answer(rig: RouterRig) -> None:
+async def test_a_thread_with_an_unknown_root_begins_with_its_first_reply(rig: RouterRig) -> None:
     sales, billing = connector(rig, "sales"), connector(rig, "billing")
     async with rig.run():
         await sales.say("s", "first", thread="000000")
@@ -235,7 +252,9 @@ async def test_a_thread_whose_root_never_came_begins_with_its_first_answer(rig: 
     assert (first.thread, second.thread) == (None, first.id)
 
 
-async def test_a_malformed_payload_is_kept_and_the_rest_goes_on(rig: RouterRig) -> None:
+async def test_a_malformed_payload_is_kept_as_failed_and_later_messages_are_carried(
+    rig: RouterRig,
+) -> None:
     sales = connector(rig, "sales")
     async with rig.run() as router:
         bad = sales.raw("s", "x").model_copy(update={"payload": b"{", "dedupe_key": "bad"})
@@ -249,7 +268,7 @@ async def test_a_malformed_payload_is_kept_and_the_rest_goes_on(rig: RouterRig) 
     assert "fake" in error
 
 
-async def test_what_was_kept_of_an_account_that_is_gone_says_how_to_go_on(rig: RouterRig) -> None:
+async def test_a_kept_row_of_a_removed_account_fails_with_the_remedy(rig: RouterRig) -> None:
     sales = connector(rig, "sales")
     await rig.store.accept(sales.raw("s", "before"), advance=False)
     del rig.connectors[sales.account]
@@ -260,7 +279,7 @@ async def test_what_was_kept_of_an_account_that_is_gone_says_how_to_go_on(rig: R
     assert "'sales' is no longer configured; put it back" in error
 
 
-async def test_what_was_kept_before_a_stop_is_carried_after_it(rig: RouterRig) -> None:
+async def test_rows_that_were_kept_before_a_stop_are_carried_after_it(rig: RouterRig) -> None:
     sales = connector(rig, "sales")
     for number in range(3):
         await rig.store.accept(sales.raw("s", f"n{number}"), advance=False)
@@ -271,26 +290,25 @@ async def test_what_was_kept_before_a_stop_is_carried_after_it(rig: RouterRig) -
     assert connector(rig, "billing").texts("b") == ["n0", "n1", "n2"]
 
 
-async def test_what_was_said_while_nobody_listened_comes_before_what_is_said_now(
-    clock: FakeClock,
-) -> None:
+@pytest.mark.parametrize("later", ["a live event", "a row that was kept before the crash"])
+async def test_missed_messages_are_carried_before(clock: FakeClock, later: str) -> None:
     sales, billing = FakeWithHistory("sales", clock), FakeConnector("billing", clock)
-    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
-    rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
-    async with rig.run():
-        await sales.say("s", "before")
-        await clock.let_work()
+    rig = room_of_two(clock, sales, billing)
+    await run_before(rig, sales)
     sales.raw("s", "missed 1")
     sales.raw("s", "missed 2")
+    if later != "a live event":
+        await rig.store.accept(sales.raw("s", later), advance=False)
 
     async with rig.run():
-        await sales.say("s", "after")
-        await clock.let_work()
+        if later == "a live event":
+            await sales.say("s", later)
+        await clock.advance(1)
 
-    assert billing.texts("b") == ["before", "missed 1", "missed 2", "after"]
+    assert billing.texts("b") == ["before", "missed 1", "missed 2", later]
 
 
-async def test_nothing_said_before_a_channel_joined_is_carried(clock: FakeClock) -> None:
+async def test_messages_from_before_a_channel_joined_are_not_carried(clock: FakeClock) -> None:
     sales, billing = FakeWithHistory("sales", clock), FakeConnector("billing", clock)
     rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
     rig.rooms.append(
@@ -310,25 +328,7 @@ async def test_nothing_said_before_a_channel_joined_is_carried(clock: FakeClock)
     assert billing.texts("b") == ["while away"]
 
 
-async def test_rows_kept_before_a_crash_wait_for_what_was_missed_before_them(
-    clock: FakeClock,
-) -> None:
-    sales, billing = FakeWithHistory("sales", clock), FakeConnector("billing", clock)
-    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
-    rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
-    async with rig.run():
-        await sales.say("s", "before")
-        await clock.let_work()
-    sales.raw("s", "missed")
-    await rig.store.accept(sales.raw("s", "kept, then the crash"), advance=False)
-
-    async with rig.run():
-        await clock.advance(1)
-
-    assert billing.texts("b") == ["before", "missed", "kept, then the crash"]
-
-
-async def test_rows_do_not_wait_for_ever_for_an_account_that_cannot_connect(
+async def test_rows_of_an_account_that_cannot_connect_go_on_after_a_while(
     clock: FakeClock,
 ) -> None:
     class Unreachable(FakeWithHistory):
@@ -336,8 +336,7 @@ async def test_rows_do_not_wait_for_ever_for_an_account_that_cannot_connect(
             await asyncio.Event().wait()
 
     sales, billing = Unreachable("sales", clock), FakeConnector("billing", clock)
-    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
-    rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
+    rig = room_of_two(clock, sales, billing)
     await rig.store.accept(sales.raw("s", "kept"), advance=False)
 
     async with rig.run():
@@ -346,31 +345,31 @@ async def test_rows_do_not_wait_for_ever_for_an_account_that_cannot_connect(
     assert billing.texts("b") == ["kept"]
 
 
+class FailingHistory(FakeWithHistory):
+    """Each reading raises the next of `errors` until there is none left."""
+
+    errors: Iterator[PlatformError] = iter(())
+
+    async def read_after(
+        self,
+        channel: ChannelRef,
+        cursor: str,
+        threads: Sequence[str],
+        *,
+        wait_limit: float | None = None,
+    ) -> AsyncIterator[Raw]:
+        for error in self.errors:
+            raise error
+        async for raw in super().read_after(channel, cursor, threads):
+            yield raw
+
+
 async def test_catch_up_obeys_a_platform_that_asks_to_wait_however_often(clock: FakeClock) -> None:
-    class Busy(FakeWithHistory):
-        refusals = 20
-
-        async def read_after(
-            self,
-            channel: ChannelRef,
-            cursor: str,
-            threads: Sequence[str],
-            *,
-            wait_limit: float | None = None,
-        ) -> AsyncIterator[Raw]:
-            if self.refusals:
-                self.refusals -= 1
-                raise RateLimited("wait", retry_after=0.007)
-            async for raw in super().read_after(channel, cursor, threads):
-                yield raw
-
-    sales, billing = Busy("sales", clock), FakeConnector("billing", clock)
-    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
-    rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
-    async with rig.run():
-        await sales.say("s", "before")
-        await clock.let_work()
+    sales, billing = FailingHistory("sales", clock), FakeConnector("billing", clock)
+    rig = room_of_two(clock, sales, billing)
+    await run_before(rig, sales)
     sales.raw("s", "missed")
+    sales.errors = repeat(RateLimited("wait", retry_after=0.007), 20)
 
     async with rig.run() as router:
         await clock.advance(2)
@@ -382,43 +381,26 @@ async def test_catch_up_obeys_a_platform_that_asks_to_wait_however_often(clock: 
     assert billing.texts("b") == ["before", "missed", "live"]
 
 
-async def test_a_channel_that_cannot_be_read_goes_on_and_is_read_later(clock: FakeClock) -> None:
-    class Broken(FakeWithHistory):
-        broken = False
-
-        async def read_after(
-            self,
-            channel: ChannelRef,
-            cursor: str,
-            threads: Sequence[str],
-            *,
-            wait_limit: float | None = None,
-        ) -> AsyncIterator[Raw]:
-            if self.broken:
-                raise Unavailable("down")
-            async for raw in super().read_after(channel, cursor, threads):
-                yield raw
-
-    sales, billing = Broken("sales", clock), FakeConnector("billing", clock)
-    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
-    rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
-    async with rig.run():
-        await sales.say("s", "before")
-        await clock.let_work()
+async def test_a_channel_whose_history_fails_carries_live_events_and_is_read_later(
+    clock: FakeClock,
+) -> None:
+    sales, billing = FailingHistory("sales", clock), FakeConnector("billing", clock)
+    rig = room_of_two(clock, sales, billing)
+    await run_before(rig, sales)
     sales.raw("s", "missed")
-    sales.broken = True
+    sales.errors = repeat(Unavailable("down"))
 
     async with rig.run():
         await sales.say("s", "live")
         await clock.advance(30)
         assert billing.texts("b") == ["before", "live"]
-        sales.broken = False
+        sales.errors = iter(())
         await clock.advance(600)
 
     assert billing.texts("b") == ["before", "live", "missed"]
 
 
-async def test_a_receiver_may_tidy_up_in_peace_when_the_bridge_stops(clock: FakeClock) -> None:
+async def test_a_stop_waits_for_the_clean_up_of_receivers(clock: FakeClock) -> None:
     tidied: list[str] = []
 
     class Tidy(FakeConnector):
@@ -440,7 +422,7 @@ async def test_a_receiver_may_tidy_up_in_peace_when_the_bridge_stops(clock: Fake
     assert tidied == ["in peace"]
 
 
-async def test_a_missed_reply_is_found_though_its_root_was_kept_just_before_the_crash(
+async def test_a_missed_reply_is_found_when_its_root_was_kept_just_before_the_crash(
     clock: FakeClock,
 ) -> None:
     class TellsRepliesOfKnownRoots(FakeWithHistory):
@@ -460,11 +442,8 @@ async def test_a_missed_reply_is_found_though_its_root_was_kept_just_before_the_
                     yield raw
 
     sales, billing = TellsRepliesOfKnownRoots("sales", clock), FakeConnector("billing", clock)
-    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
-    rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
-    async with rig.run():
-        await sales.say("s", "before")
-        await clock.advance(5)
+    rig = room_of_two(clock, sales, billing)
+    await run_before(rig, sales)
     root = sales.raw("s", "root")
     await rig.store.accept(root, advance=True)
     sales.raw("s", "missed", thread=root.order_key)
@@ -477,8 +456,7 @@ async def test_a_missed_reply_is_found_though_its_root_was_kept_just_before_the_
 
 async def test_the_cursor_waits_for_live_events_that_may_be_on_their_way(clock: FakeClock) -> None:
     sales, billing = FakeWithHistory("sales", clock), FakeConnector("billing", clock)
-    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
-    rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
+    rig = room_of_two(clock, sales, billing)
     async with rig.run():
         await clock.advance(5)
     before = await rig.store.cursor(sales.account, sales.channel("s"))
