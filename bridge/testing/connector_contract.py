@@ -199,6 +199,19 @@ class ConnectorContract:
         keys = [raw.order_key for raw in rig.inbox.raws if rig.connector.decode(raw)]
         assert keys == sorted(keys)
 
+    async def test_a_comparison_orders_posts_by_the_keys_of_live_events(
+        self, rig: ConnectorRig
+    ) -> None:
+        read_back = rig.connector.abilities.read_back
+        if read_back is None:
+            pytest.skip("this platform cannot be compared with the archive")
+        native_ids = [await rig.say(f"number {n}", None) for n in range(3)]
+        await rig.inbox.until(lambda: len(posted_messages(rig)) == len(native_ids))
+
+        raws = [raw for raw in rig.inbox.raws if rig.connector.decode(raw)]
+        assert [read_back.order_key(each) for each in native_ids] == [raw.order_key for raw in raws]
+        assert read_back.order_key("topic:made-by-the-bridge") is None
+
     async def test_a_post_stands_there_under_the_authors_name(self, rig: ConnectorRig) -> None:
         (receipt,) = await send_all(rig, post_of(rig, "hello from elsewhere", name="Ann"))
 

@@ -221,22 +221,22 @@ ASIDES: tuple[Aside, ...] = (
     Aside(
         "channel_closed",
         "stays in the inbox: messages for that channel become dead letters, with the reason",
-        "tests/router/inbound/test_unrouted_events.py::test_what_is_carried_to_nobody_is_kept_with_its_outcome",
+        "tests/router/inbound/test_unrouted_events.py::test_an_event_that_is_carried_nowhere_is_kept_with_its_outcome",
     ),
     Aside(
         "account_revoked",
         "stays in the inbox: the account's status is refused",
-        "tests/router/inbound/test_unrouted_events.py::test_what_is_carried_to_nobody_is_kept_with_its_outcome",
+        "tests/router/inbound/test_unrouted_events.py::test_an_event_that_is_carried_nowhere_is_kept_with_its_outcome",
     ),
     Aside(
         "unknown",
         "stays in the inbox unchanged, so that a newer version can decode it",
-        "tests/router/inbound/test_unrouted_events.py::test_what_is_carried_to_nobody_is_kept_with_its_outcome",
+        "tests/router/inbound/test_unrouted_events.py::test_an_event_that_is_carried_nowhere_is_kept_with_its_outcome",
     ),
     Aside(
         "ignored",
         "none: pings, the bot's own joins, link unfurls",
-        "tests/router/inbound/test_unrouted_events.py::test_what_is_carried_to_nobody_is_kept_with_its_outcome",
+        "tests/router/inbound/test_unrouted_events.py::test_an_event_that_is_carried_nowhere_is_kept_with_its_outcome",
     ),
 )
 

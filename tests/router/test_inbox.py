@@ -48,7 +48,7 @@ async def hand_over(sales: FakeConnector, raw: Raw) -> bool:
 
 
 @pytest.mark.parametrize("kind", [FakeConnector, FakeWithHistory])
-async def test_what_was_told_while_the_store_failed_stands_before_what_came_after(
+async def test_payloads_that_came_while_the_store_failed_keep_their_place(
     clock: FakeClock, kind: type[FakeConnector]
 ) -> None:
     rig, store, sales, billing = pair(clock, kind)
@@ -85,7 +85,7 @@ async def test_what_is_kept_within_a_moment_is_acknowledged(clock: FakeClock) ->
     assert billing.texts("b") == ["hello"]
 
 
-async def test_a_failing_store_holds_its_senders_up_once_and_not_one_after_the_other(
+async def test_payloads_wait_for_a_failing_store_side_by_side(
     clock: FakeClock,
 ) -> None:
     rig, store, sales, _ = pair(clock)

@@ -27,7 +27,7 @@ async def test_listeners_are_called_one_after_the_other_in_the_order_of_their_su
     assert called == ["first a", "second a", "first b", "second b"]
 
 
-async def test_whoever_emits_gets_the_error_of_a_listener() -> None:
+async def test_emit_raises_the_error_of_a_listener() -> None:
     async def listener(_: str) -> None:
         raise StoreError("no room left")
 

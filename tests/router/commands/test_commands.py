@@ -166,7 +166,7 @@ async def test_a_channel_is_linked_by_its_mention(trio: Trio) -> None:
     assert calls == ["sales 19:x@thread", "sales #random"]
 
 
-async def test_who_opted_out_is_so_under_accounts_that_are_linked_later(trio: Trio) -> None:
+async def test_an_opt_out_holds_for_accounts_that_are_linked_later(trio: Trio) -> None:
     rig, sales, billing = trio
     ann, annie = actor_id_of("fake", "sales", "ann"), actor_id_of("fake", "billing", "annie")
     async with rig.run() as router:
@@ -183,7 +183,9 @@ async def test_who_opted_out_is_so_under_accounts_that_are_linked_later(trio: Tr
     assert sales.texts("s") == ["one", "three"]
 
 
-async def test_who_opts_out_is_not_carried_until_they_opt_in(trio: Trio) -> None:
+async def test_messages_of_a_person_who_opted_out_are_not_carried_until_they_opt_in(
+    trio: Trio,
+) -> None:
     rig, sales, billing = trio
     async with ruled(rig):
         await give(rig, sales, "optout", author="bob")
@@ -199,7 +201,9 @@ async def test_who_opts_out_is_not_carried_until_they_opt_in(trio: Trio) -> None
 @pytest.mark.parametrize(
     "text", ["status of the deploy?", "help me", "ban", "dance", "pause the music please"]
 )
-async def test_what_is_no_command_as_a_whole_is_a_message(trio: Trio, text: str) -> None:
+async def test_a_message_that_only_begins_like_a_command_is_a_message(
+    trio: Trio, text: str
+) -> None:
     rig, sales, billing = trio
     async with ruled(rig, "fake:*"):
         assert await give(rig, sales, text) == ""
@@ -208,7 +212,7 @@ async def test_what_is_no_command_as_a_whole_is_a_message(trio: Trio, text: str)
     assert text in billing.texts("b")[0]
 
 
-async def test_a_command_that_is_not_said_to_us_is_none(trio: Trio) -> None:
+async def test_a_command_without_a_mention_or_from_a_bot_is_a_message(trio: Trio) -> None:
     rig, sales, billing = trio
     async with ruled(rig, "fake:*") as router:
         await sales.say("s", "pause")
@@ -276,7 +280,7 @@ async def test_a_slash_command_is_whispered_where_that_can_be(trio: Trio) -> Non
 
 
 @pytest.mark.parametrize("text", ["dance", "ban", "status now", "pause it please"])
-async def test_a_slash_command_that_is_none_is_answered_too(trio: Trio, text: str) -> None:
+async def test_an_unknown_slash_command_is_answered_too(trio: Trio, text: str) -> None:
     rig, sales, billing = trio
     async with ruled(rig, "fake:*") as router:
         await sales.happen(CommandGiven, "s", command="/bridge", text=text)

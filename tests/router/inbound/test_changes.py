@@ -107,7 +107,7 @@ async def test_an_edit_before_the_post_went_out_is_one_post(trio: Trio) -> None:
     assert {text for _, _, text in billing.sent} == {"hello"}
 
 
-async def test_what_is_deleted_before_it_went_out_is_never_sent(trio: Trio) -> None:
+async def test_a_message_that_is_deleted_before_it_is_sent_is_never_sent(trio: Trio) -> None:
     rig, sales, billing = trio
     billing.before_send = busy_for_a_while(rig.clock)
     async with rig.run():
@@ -169,7 +169,7 @@ async def test_changes_of_unknown_messages_and_of_our_copies_are_kept_and_go_now
     assert await texts_in(rig.store, rig.rooms[0].conversation) == ["hello"]
 
 
-async def test_an_edit_that_says_the_same_sends_nothing(trio: Trio) -> None:
+async def test_an_edit_without_a_change_sends_nothing(trio: Trio) -> None:
     rig, sales, billing = trio
     async with rig.run():
         first = await sales.say("s", "hello")
@@ -192,7 +192,7 @@ async def test_our_own_edit_coming_back_goes_nowhere(trio: Trio) -> None:
     assert billing.texts("b") == ["hello"]
 
 
-async def test_a_channel_that_joined_later_gets_no_edit_of_what_it_never_had(
+async def test_a_channel_that_joined_later_gets_no_edit_of_an_older_message(
     clock: FakeClock,
 ) -> None:
     sales, billing = FakeConnector("sales", clock), FakeConnector("billing", clock)

@@ -43,7 +43,7 @@ def with_tells(rig: RouterRig, *announce: ChannelEventKind) -> None:
     rig.rooms = [replace(room, options=options) for room in rig.rooms]
 
 
-async def test_topics_names_and_threads_are_said_where_they_did_not_happen(duo: Duo) -> None:
+async def test_topics_names_and_threads_are_announced_in_the_other_channels(duo: Duo) -> None:
     rig, sales, billing = duo
     async with rig.run():
         root = await sales.say("s", "lunch?")
@@ -68,7 +68,7 @@ async def test_topics_names_and_threads_are_said_where_they_did_not_happen(duo: 
     assert {post.author for post in posts[1:]} == {"Bridge"}
 
 
-async def test_who_comes_and_goes_is_said_in_rooms_that_want_it(duo: Duo) -> None:
+async def test_joins_and_leaves_are_announced_in_rooms_with_that_option(duo: Duo) -> None:
     rig, sales, billing = duo
     dan = Person(id=actor_id_of("fake", "sales", "dan"), name="Dan *the* @everyone")
     async with rig.run():
@@ -88,7 +88,7 @@ async def test_who_comes_and_goes_is_said_in_rooms_that_want_it(duo: Duo) -> Non
     ]
 
 
-async def test_a_result_answers_its_poll_in_the_polls_order_and_is_said_once(duo: Duo) -> None:
+async def test_a_poll_result_replies_once_to_its_poll_in_the_polls_order(duo: Duo) -> None:
     rig, sales, billing = duo
     async with rig.run():
         poll = await sales.say("s", "Lunch? Pizza, Soup, Salad")
@@ -121,7 +121,7 @@ async def test_it_is_archived_as_words_of_the_system_and_calls_no_agent(duo: Duo
     assert (await rig.store.status()).turns == {}
 
 
-async def test_a_thread_that_is_called_as_its_first_message_begins_is_not_told(duo: Duo) -> None:
+async def test_a_thread_named_after_its_first_message_is_not_announced(duo: Duo) -> None:
     rig, sales, billing = duo
     async with rig.run():
         root = await sales.say("s", "Where do we have **lunch**? And when?")
@@ -132,7 +132,7 @@ async def test_a_thread_that_is_called_as_its_first_message_begins_is_not_told(d
     assert billing.texts("b") == ["Where do we have **lunch**? And when?"]
 
 
-async def test_our_own_threads_and_those_without_a_name_are_not_told(duo: Duo) -> None:
+async def test_our_own_threads_and_unnamed_ones_are_not_announced(duo: Duo) -> None:
     rig, sales, billing = duo
     async with rig.run():
         root = await sales.say("s", "hello")
@@ -185,7 +185,7 @@ async def test_where_a_platform_has_no_threads_an_answer_in_one_names_its_root(d
     assert [post.thread for post in billing.channels["b"]] == [None, None]
 
 
-async def test_a_whisper_is_kept_for_whom_it_was_said_to_and_shown_in_no_room(duo: Duo) -> None:
+async def test_a_whisper_is_archived_for_its_audience_and_shown_in_no_room(duo: Duo) -> None:
     rig, sales, billing = duo
     async with rig.run():
         await sales.say("s", "between us", audience="ann")
@@ -198,7 +198,7 @@ async def test_a_whisper_is_kept_for_whom_it_was_said_to_and_shown_in_no_room(du
     assert whisper is not None
 
 
-async def test_what_nobody_understands_is_kept_as_it_came(duo: Duo) -> None:
+async def test_an_unknown_event_is_kept_as_it_came(duo: Duo) -> None:
     rig, sales, billing = duo
     async with rig.run() as router:
         await sales.happen(Unknown, "s", kind="huddle_thread", key="the huddle")
@@ -209,7 +209,7 @@ async def test_what_nobody_understands_is_kept_as_it_came(duo: Duo) -> None:
     assert (await rig.store.status()).inbox == {"done": 1}
 
 
-async def test_what_happens_in_a_channel_of_no_room_is_told_to_nobody(duo: Duo) -> None:
+async def test_events_in_a_channel_of_no_room_are_reported_to_nobody(duo: Duo) -> None:
     rig, sales, billing = duo
     async with rig.run():
         await sales.happen(TopicChanged, "elsewhere", topic="secret")

@@ -105,7 +105,9 @@ async def test_an_agent_hears_each_word_of_a_person_and_the_answer_keeps_the_lat
     assert {(one.message, one.room) for one in agent(rig).taken} == {(message, "plaza")}
 
 
-async def test_what_an_agent_cannot_take_now_comes_again_over_a_restart_too(rig: RouterRig) -> None:
+async def test_feedback_that_an_agent_cannot_take_now_is_delivered_later_also_after_a_restart(
+    rig: RouterRig,
+) -> None:
     agent(rig).faults = [Unavailable("it sleeps")] * 40
     async with rig.run():
         copy, _ = await answered(rig)
@@ -120,7 +122,9 @@ async def test_what_an_agent_cannot_take_now_comes_again_over_a_restart_too(rig:
     assert await rig.store.undelivered_feedback() == []
 
 
-async def test_what_an_agent_refuses_is_kept_and_not_told_again(rig: RouterRig) -> None:
+async def test_feedback_that_an_agent_refuses_is_kept_and_not_delivered_again(
+    rig: RouterRig,
+) -> None:
     agent(rig).faults = [Refused("no such address")]
     async with rig.run():
         copy, message = await answered(rig)
@@ -141,7 +145,7 @@ async def test_what_an_agent_refuses_is_kept_and_not_told_again(rig: RouterRig) 
         ),
     ],
 )
-async def test_feedback_that_the_room_does_not_want_counts_for_nothing(
+async def test_feedback_in_a_room_without_feedback_is_ignored(
     rig: RouterRig, options: RoomOptions
 ) -> None:
     asks(rig, options)
@@ -153,7 +157,7 @@ async def test_feedback_that_the_room_does_not_want_counts_for_nothing(
     assert agent(rig).taken == []
 
 
-async def test_feedback_on_what_a_person_said_counts_for_nothing(rig: RouterRig) -> None:
+async def test_feedback_on_a_persons_message_is_ignored(rig: RouterRig) -> None:
     async with rig.run():
         await answered(rig)
         billing = list(rig.connectors.values())[1]

@@ -28,7 +28,7 @@ def limited(rig: RouterRig, bots_per_minute: int | None) -> None:
     "copy", ["hello, world", "*hello,*  WORLD", "<Ann> hello, world", "[fake] <Ann> hello, world",
              "**Ann**: hello, world"],
 )  # fmt: skip
-async def test_another_bridges_copy_of_what_was_said_is_not_carried_back(
+async def test_another_bridges_copy_of_our_message_is_not_carried_back(
     trio: Trio, copy: str
 ) -> None:
     rig, sales, billing = trio
@@ -43,7 +43,9 @@ async def test_another_bridges_copy_of_what_was_said_is_not_carried_back(
 
 
 @pytest.mark.parametrize("signs", ["👍", "?!", "👍🏽 🎉"])
-async def test_signs_and_emoji_alone_are_not_carried_back_either(trio: Trio, signs: str) -> None:
+async def test_another_bridges_copy_of_emoji_alone_is_not_carried_back(
+    trio: Trio, signs: str
+) -> None:
     rig, sales, billing = trio
     async with rig.run():
         await sales.say("s", signs)
@@ -54,7 +56,7 @@ async def test_signs_and_emoji_alone_are_not_carried_back_either(trio: Trio, sig
     assert sales.texts("s") == [signs]
 
 
-async def test_a_bot_may_say_what_nobody_else_said_and_a_person_anything(trio: Trio) -> None:
+async def test_a_bot_may_post_new_texts_and_a_person_may_repeat_any(trio: Trio) -> None:
     rig, sales, billing = trio
     async with rig.run():
         await sales.say("s", "ok")
@@ -67,7 +69,7 @@ async def test_a_bot_may_say_what_nobody_else_said_and_a_person_anything(trio: T
     assert sales.texts("s") == ["ok", "build: ok, really", "ok", "ok"]
 
 
-async def test_bots_that_say_too_much_pause_the_room_and_everybody_is_told(trio: Trio) -> None:
+async def test_a_flood_of_bot_posts_pauses_the_room_and_notifies_everybody(trio: Trio) -> None:
     rig, sales, billing = trio
     limited(rig, 5)
     async with rig.run() as router:
@@ -102,7 +104,7 @@ async def test_people_may_say_as_much_as_they_like(trio: Trio) -> None:
     assert len(billing.texts("c")) == 400
 
 
-async def test_what_nobody_foresaw_goes_round_a_few_times_and_is_stopped(trio: Trio) -> None:
+async def test_an_unforeseen_loop_is_stopped_after_a_few_rounds(trio: Trio) -> None:
     """Another bridge speaks through people's own accounts, and adds nothing."""
     rig, sales, billing = trio
     limited(rig, None)
@@ -179,7 +181,7 @@ async def test_catch_up_of_long_ago_is_no_flood(trio: Trio) -> None:
     assert len(billing.texts("b")) == 20
 
 
-async def test_who_is_blocked_is_not_admitted_until_unblocked_also_after_a_restart(
+async def test_a_banned_person_is_not_admitted_until_unbanned_also_after_a_restart(
     trio: Trio,
 ) -> None:
     rig, sales, billing = trio
@@ -216,7 +218,7 @@ async def test_blocking_one_account_blocks_the_person(trio: Trio) -> None:
     assert billing.texts("c") == []
 
 
-async def test_what_a_blocked_person_deletes_is_deleted(trio: Trio) -> None:
+async def test_a_deletion_by_a_banned_person_is_carried(trio: Trio) -> None:
     rig, sales, billing = trio
     async with rig.run() as router:
         first = await sales.say("s", "mine", author="ann")

@@ -32,7 +32,7 @@ def moderated(trio: Trio, moderation: Moderation) -> Trio:
         ("room", ["stays"], ["stays"], ["stays"]),
     ],
 )
-async def test_a_moderators_deletion_goes_as_far_as_the_room_wants(
+async def test_the_rooms_option_decides_how_far_a_moderators_deletion_reaches(
     trio: Trio, moderation: Moderation, elsewhere: list[str], original: list[str], kept: list[str]
 ) -> None:
     rig, sales, billing = moderated(trio, moderation)
@@ -53,7 +53,7 @@ async def test_a_moderators_deletion_goes_as_far_as_the_room_wants(
     assert await rig.store.dead_letters() == []
 
 
-async def test_where_we_may_not_delete_the_original_its_channel_is_told(trio: Trio) -> None:
+async def test_the_channel_of_an_original_that_we_may_not_delete_gets_a_notice(trio: Trio) -> None:
     rig, sales, billing = moderated(trio, "room")
     async with rig.run():
         await sales.say("s", "hello")
@@ -104,7 +104,7 @@ async def test_a_shorter_edit_takes_copies_away_and_is_no_moderation(trio: Trio)
     assert billing.texts("c")[0] == "x"
 
 
-async def test_an_edit_does_not_bring_back_what_a_person_took_away(trio: Trio) -> None:
+async def test_an_edit_does_not_restore_a_copy_that_a_person_deleted(trio: Trio) -> None:
     rig, sales, billing = trio
     async with rig.run():
         first = await sales.say("s", "helo")
@@ -122,7 +122,7 @@ async def test_an_edit_does_not_bring_back_what_a_person_took_away(trio: Trio) -
     ("moderation", "elsewhere", "original"),
     [("off", False, False), ("mirror", True, False), ("room", True, True)],
 )
-async def test_a_moderators_pin_goes_as_far_as_the_room_wants(
+async def test_the_rooms_option_decides_how_far_a_moderators_pin_reaches(
     trio: Trio, moderation: Moderation, elsewhere: bool, original: bool
 ) -> None:
     rig, sales, billing = moderated(trio, moderation)
@@ -157,7 +157,7 @@ async def test_a_pin_of_the_original_is_on_every_copy_whatever_the_moderation(tr
     assert not billing.channels["b"][0].pinned
 
 
-async def test_nobody_puts_words_into_the_mouth_of_a_copys_author(trio: Trio) -> None:
+async def test_another_persons_edit_of_a_copy_changes_nothing(trio: Trio) -> None:
     rig, sales, billing = moderated(trio, "room")
     async with rig.run():
         await sales.say("s", "hello")

@@ -96,7 +96,9 @@ async def test_a_message_that_does_not_come_is_fetched(pair: Pair) -> None:
     assert billing.texts("b") == ["now it says this"]
 
 
-async def test_what_was_said_before_we_came_is_not_fetched_into_the_room(pair: Pair) -> None:
+async def test_an_edit_of_a_message_from_before_the_bridge_joined_does_not_bring_it_into_the_room(
+    pair: Pair,
+) -> None:
     rig, sales, billing = pair
     old = sales.raw("s", "said long ago")
     async with rig.run() as router:

@@ -166,7 +166,7 @@ async def test_a_forged_token_presses_nothing(rig: RouterRig, token: str) -> Non
     assert agent.pressed == []
 
 
-async def test_a_press_on_what_a_person_said_or_nobody_knows_goes_nowhere(rig: RouterRig) -> None:
+async def test_a_press_on_a_persons_or_an_unknown_message_goes_nowhere(rig: RouterRig) -> None:
     async with rig.run():
         copy, message = await card_of(rig)
         said = fakes(rig)[0].channels["s"][0].id

@@ -113,7 +113,7 @@ async def test_one_emoji_in_two_forms_is_one(trio: Trio) -> None:
     assert await in_the_archive(rig, sales, post_id) == {"\u2764\ufe0f": ["ann", "bob"]}
 
 
-async def test_clearing_takes_all_of_one_place_and_what_is_told_of_late(trio: Trio) -> None:
+async def test_clearing_removes_all_reactions_of_one_place_and_late_ones_too(trio: Trio) -> None:
     rig, sales, billing = trio
     now = rig.clock.time()
     async with rig.run():
@@ -148,7 +148,7 @@ async def test_our_own_reaction_coming_back_goes_nowhere(trio: Trio) -> None:
     assert await in_the_archive(rig, sales, post_id) == {"👍": ["ann"]}
 
 
-async def test_what_is_taken_back_before_it_went_out_is_never_done(clock: FakeClock) -> None:
+async def test_a_reaction_that_is_removed_before_it_is_sent_is_never_sent(clock: FakeClock) -> None:
     sales = FakeConnector("sales", clock)
     billing = FakeConnector("billing", clock, rate_limits={"marks": (Rate(count=1, seconds=30),)})
     rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
@@ -325,7 +325,7 @@ async def test_a_note_goes_with_the_message_that_it_is_about(trio: Trio, change:
     assert billing.texts("b") == billing.texts("c") == []
 
 
-async def test_who_reacts_while_the_note_is_written_is_in_it(
+async def test_a_reaction_during_the_update_of_a_note_is_in_the_note(
     trio: Trio, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rig, sales, billing = trio
@@ -361,7 +361,7 @@ async def test_off_shows_nothing(trio: Trio) -> None:
     assert only(billing, "c").emoji() == {"👍"}
 
 
-async def test_what_a_platform_has_no_sign_for_is_noted(trio: Trio) -> None:
+async def test_a_reaction_that_a_platform_lacks_is_shown_in_a_note(trio: Trio) -> None:
     rig, sales, billing = trio
     billing.unknown_emoji = frozenset({":party:"})
     async with rig.run():

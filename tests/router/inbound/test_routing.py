@@ -291,7 +291,7 @@ async def test_rows_that_were_kept_before_a_stop_are_carried_after_it(rig: Route
 
 
 @pytest.mark.parametrize("later", ["a live event", "a row that was kept before the crash"])
-async def test_missed_messages_are_carried_before(clock: FakeClock, later: str) -> None:
+async def test_missed_messages_are_carried_before_later_ones(clock: FakeClock, later: str) -> None:
     sales, billing = FakeWithHistory("sales", clock), FakeConnector("billing", clock)
     rig = room_of_two(clock, sales, billing)
     await run_before(rig, sales)

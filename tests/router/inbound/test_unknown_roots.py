@@ -67,7 +67,7 @@ async def test_an_answer_that_grows_in_a_thread_with_an_unknown_root_stays_there
     assert threads(billing.channels["b"], "six") == [billing.channels["b"][0].id]
 
 
-async def test_all_that_is_said_in_such_a_thread_stands_in_one_thread_in_every_channel(
+async def test_all_messages_of_a_thread_with_an_unknown_root_share_one_thread_in_every_channel(
     clock: FakeClock,
 ) -> None:
     sales, billing, web = (FakeConnector(name, clock) for name in ("sales", "billing", "web"))

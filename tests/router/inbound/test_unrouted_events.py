@@ -19,7 +19,7 @@ from tests.router.conftest import RouterRig
         (Ignored, {"reason": "a ping"}, "ignored: a ping"),
     ],
 )
-async def test_what_is_carried_to_nobody_is_kept_with_its_outcome(
+async def test_an_event_that_is_carried_nowhere_is_kept_with_its_outcome(
     rig: RouterRig,
     monkeypatch: pytest.MonkeyPatch,
     kind: type[BaseModel],

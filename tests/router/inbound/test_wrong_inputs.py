@@ -104,7 +104,7 @@ CODECS = pytest.mark.parametrize(
 
 @CODECS
 @pytest.mark.parametrize("why", [None, "", "  "])
-async def test_a_form_that_is_not_filled_in_is_sent_back_with_the_inputs_own_words(
+async def test_an_incomplete_form_is_returned_with_the_inputs_own_error_texts(
     codec: Any, schema_id: str, data: Any, why: JsonValue, clock: FakeClock
 ) -> None:
     form = Form(clock, codec, schema_id, data)
@@ -150,7 +150,9 @@ async def test_each_rule_of_an_input_is_checked(
     assert words in notices
 
 
-async def test_an_input_that_was_not_shown_holds_nobody_up(clock: FakeClock) -> None:
+async def test_a_required_input_that_was_not_shown_does_not_block_its_form(
+    clock: FakeClock,
+) -> None:
     form = Form(clock, slack, OWN, CARD)
     form.shown = False
 
@@ -161,7 +163,7 @@ async def test_an_input_that_was_not_shown_holds_nobody_up(clock: FakeClock) -> 
     ("whispers", "answers", "alone"),
     [(Level.PARTIAL, None, True), (Level.DROPPED, "i1", True), (Level.DROPPED, None, False)],
 )
-async def test_it_is_told_to_the_presser_alone_where_that_can_be(
+async def test_input_errors_are_whispered_to_the_presser_where_possible(
     whispers: Level, answers: str | None, alone: bool, clock: FakeClock
 ) -> None:
     form = Form(clock, slack, OWN, CARD)

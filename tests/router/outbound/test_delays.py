@@ -21,7 +21,7 @@ def limited(call: Call) -> None:
     raise RateLimited("the platform asks for patience", retry_after=600)
 
 
-async def test_a_lane_that_is_behind_is_said_so_where_it_is_not(rig: RouterRig) -> None:
+async def test_a_lane_that_is_behind_is_announced_in_the_other_channels(rig: RouterRig) -> None:
     sales, billing, web = boards(rig)
     billing.before_send = limited
     async with rig.run():
@@ -47,7 +47,7 @@ async def test_the_notice_grows_with_the_delay_and_ends_with_it(rig: RouterRig) 
     assert sales.texts("s") == web.texts("w") == ["hello", "Fake b is up to date."]
 
 
-async def test_lateness_that_ends_after_a_restart_is_still_said_to_be_over(rig: RouterRig) -> None:
+async def test_the_end_of_a_delay_after_a_restart_is_announced(rig: RouterRig) -> None:
     sales, billing, web = boards(rig)
     billing.before_send = limited
     async with rig.run():
@@ -85,7 +85,7 @@ async def test_a_channel_that_leaves_its_room_is_not_late_there_for_ever(
     assert web.texts("w") == ["hello", "Fake b is not in this room any more."]
 
 
-async def test_nobody_is_told_of_a_short_delay(rig: RouterRig) -> None:
+async def test_a_short_delay_is_not_announced(rig: RouterRig) -> None:
     sales, billing, web = boards(rig)
     billing.before_send = limited
     rig.timeouts = replace(rig.timeouts, late_after=700.0)
@@ -98,7 +98,7 @@ async def test_nobody_is_told_of_a_short_delay(rig: RouterRig) -> None:
     assert billing.texts("b") == web.texts("w") == ["hello"]
 
 
-async def test_nobody_is_told_of_late_reactions(rig: RouterRig) -> None:
+async def test_late_reactions_are_not_announced(rig: RouterRig) -> None:
     sales, billing, web = boards(rig)
     async with rig.run():
         first = await sales.say("s", "hello")

@@ -51,7 +51,7 @@ async def press_again(sales: PressedFake, message: MessageId) -> None:
     await sales.press("s", sales.channels["s"][1].id, token)
 
 
-async def test_a_refused_post_is_said_where_it_was_written_with_its_reason(pair: Pair) -> None:
+async def test_a_refused_post_is_reported_to_its_channel_with_the_reason(pair: Pair) -> None:
     rig, sales, billing = pair
     billing.before_send = refusing()
     async with rig.run():
@@ -75,7 +75,7 @@ async def test_the_button_tries_again_and_the_notice_says_that_it_arrived(pair: 
     assert await rig.store.dead_letters() == []
 
 
-async def test_trying_in_vain_says_so_again_in_the_same_notice(pair: Pair) -> None:
+async def test_a_retry_that_fails_updates_the_same_notice(pair: Pair) -> None:
     rig, sales, billing = pair
     billing.before_send = refusing("not yet")
     async with rig.run():
@@ -90,7 +90,7 @@ async def test_trying_in_vain_says_so_again_in_the_same_notice(pair: Pair) -> No
     assert "never" in said[-1]
 
 
-async def test_what_was_lost_before_a_stop_is_told_at_the_next_start_and_once(pair: Pair) -> None:
+async def test_a_failure_before_a_stop_is_reported_once_at_the_next_start(pair: Pair) -> None:
     rig, sales, billing = pair
     billing.before_send = refusing()
     silent = [replace(room, undelivered="off") for room in rig.rooms]
@@ -118,7 +118,7 @@ async def test_a_notice_that_is_refused_itself_leads_to_no_other(pair: Pair) -> 
     assert len(await rig.store.dead_letters()) == 2
 
 
-async def test_several_channels_that_missed_it_stand_in_one_notice(clock: FakeClock) -> None:
+async def test_one_notice_lists_all_channels_that_a_message_did_not_reach(clock: FakeClock) -> None:
     sales, billing = PressedFake("sales", clock), PressedFake("billing", clock)
     rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
     rig.cards = Cards({}, KEY)
@@ -132,7 +132,7 @@ async def test_several_channels_that_missed_it_stand_in_one_notice(clock: FakeCl
     assert await rig.store.message(notice_id("undelivered", message))
 
 
-async def test_a_mark_is_put_once_and_taken_away_when_it_arrived(pair: Pair) -> None:
+async def test_the_failure_mark_is_added_once_and_removed_after_delivery(pair: Pair) -> None:
     rig, sales, billing = pair
     rig.rooms = [replace(room, undelivered="reaction") for room in rig.rooms]
     billing.before_send = refusing("not yet")
@@ -155,7 +155,7 @@ async def test_a_mark_is_put_once_and_taken_away_when_it_arrived(pair: Pair) -> 
     assert sales.channels["s"][0].emoji() == set()
 
 
-async def test_where_the_mark_is_not_taken_a_notice_says_it(pair: Pair) -> None:
+async def test_a_notice_replaces_a_failure_mark_that_the_platform_refuses(pair: Pair) -> None:
     rig, sales, billing = pair
     rig.rooms = [replace(room, undelivered="reaction") for room in rig.rooms]
     billing.before_send = refusing()
@@ -172,7 +172,7 @@ async def test_where_the_mark_is_not_taken_a_notice_says_it(pair: Pair) -> None:
     assert sales.channels["s"][0].emoji() == set()
 
 
-async def test_a_mark_that_somebody_elsewhere_put_there_too_stays(pair: Pair) -> None:
+async def test_a_failure_mark_that_a_person_also_uses_as_a_reaction_stays(pair: Pair) -> None:
     rig, sales, billing = pair
     rig.room("more", (sales, "s", "both"), (billing, "c", "both"))
     rig.rooms = [replace(room, undelivered="reaction") for room in rig.rooms]

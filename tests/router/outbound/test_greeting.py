@@ -49,7 +49,7 @@ def texts_of(connector: FakeConnector, channel: str) -> str:
     return "".join(connector.texts(channel))
 
 
-async def test_a_channel_that_joins_is_told_once_who_reads_the_others(pair: Pair) -> None:
+async def test_a_channel_that_joins_gets_one_notice_of_who_reads_the_others(pair: Pair) -> None:
     rig, sales, billing = pair
     sales.readers = ("2 guests",)
     for _ in range(2):
@@ -61,7 +61,7 @@ async def test_a_channel_that_joins_is_told_once_who_reads_the_others(pair: Pair
     assert sales.texts("s") == []
 
 
-async def test_the_others_are_told_once_that_outsiders_read_from_now_on(pair: Pair) -> None:
+async def test_the_other_channels_are_warned_once_of_new_outside_readers(pair: Pair) -> None:
     rig, sales, billing = pair
     billing.readers = ("people of other organisations", "1 guest")
     for _ in range(2):
@@ -84,7 +84,7 @@ async def test_what_cannot_be_asked_is_not_warned_of(pair: Pair) -> None:
     assert sales.texts("s") == []
 
 
-async def test_a_channel_that_is_shown_nothing_opens_nothing(pair: Pair) -> None:
+async def test_an_in_channel_that_joins_warns_nobody_of_outsiders(pair: Pair) -> None:
     rig, sales, billing = pair
     billing.readers = ("2 guests",)
     members = [replace(m, flow="in") if m.account == "billing" else m for m in rig.rooms[0].members]

@@ -31,7 +31,7 @@ async def test_a_notice_is_shown_in_the_channels_it_is_for_and_remembered(rig: R
     assert await texts_in(rig.store, room.conversation) == ["12 messages are missing"]
 
 
-async def test_a_notice_said_again_stands_once_also_after_a_restart(rig: RouterRig) -> None:
+async def test_a_repeated_notice_is_posted_once_also_after_a_restart(rig: RouterRig) -> None:
     room = rig.rooms[0]
     for _ in range(2):
         async with rig.run() as router:
@@ -41,7 +41,7 @@ async def test_a_notice_said_again_stands_once_also_after_a_restart(rig: RouterR
     assert texts(rig) == [["all is well"]] * 3
 
 
-async def test_a_notice_said_in_other_words_is_changed_where_it_stands(rig: RouterRig) -> None:
+async def test_a_notice_with_a_new_text_is_edited_in_place(rig: RouterRig) -> None:
     room = rig.rooms[0]
     async with rig.run() as router:
         await router.parts.outbound.notices.post(GAP, "one is missing", room.id, room.members)

@@ -98,7 +98,7 @@ async def test_an_outage_of_hours_loses_nothing_and_keeps_the_order(
     assert await letters(rig) == []
 
 
-async def test_a_few_requests_in_a_row_that_always_fail_are_told_from_an_outage(
+async def test_a_few_failing_requests_in_a_row_are_distinguished_from_an_outage(
     clock: FakeClock,
 ) -> None:
     rig, sales, billing = channel_of(clock)
@@ -226,7 +226,7 @@ async def test_an_edit_that_always_fails_is_not_sent_without_a_pause(clock: Fake
     assert 3 < len(edits) < 10
 
 
-async def test_a_look_up_that_is_refused_for_ever_ends_as_unproved(clock: FakeClock) -> None:
+async def test_a_delivery_lookup_that_is_always_refused_ends_as_unproved(clock: FakeClock) -> None:
     class Forgetful(FakeWithHistory):
         async def find(self, *_: object, **__: object) -> None:
             raise AuthFailed("the history may not be read")
@@ -355,7 +355,9 @@ class Slow(FakeWithHistory):
 
 
 @pytest.mark.parametrize("takes_after", [0.5, 9.0, 29.0])
-async def test_a_post_that_is_taken_late_stands_once(clock: FakeClock, takes_after: float) -> None:
+async def test_a_post_that_the_platform_takes_late_is_posted_once(
+    clock: FakeClock, takes_after: float
+) -> None:
     rig, sales, billing = channel_of(clock, Slow)
     assert isinstance(billing, Slow)
     billing.takes_after, billing.before_send = takes_after, billing.late
@@ -369,7 +371,7 @@ async def test_a_post_that_is_taken_late_stands_once(clock: FakeClock, takes_aft
     assert await letters(rig) == []
 
 
-async def test_a_post_that_comes_after_it_was_sent_again_is_taken_away(clock: FakeClock) -> None:
+async def test_a_late_duplicate_of_a_resent_post_is_deleted(clock: FakeClock) -> None:
     rig, sales, billing = channel_of(clock, Slow)
     assert isinstance(billing, Slow)
     billing.takes_after, billing.before_send = 100.0, billing.late
@@ -404,7 +406,7 @@ async def test_where_posts_come_back_without_their_operation_nothing_is_taken_aw
     assert billing.texts("b") == ["late", "late"]
 
 
-async def test_a_post_that_never_came_is_sent_again_when_it_can_come_no_more(
+async def test_a_post_that_did_not_arrive_is_resent_when_it_cannot_arrive_any_more(
     clock: FakeClock,
 ) -> None:
     rig, sales, billing = channel_of(clock, Slow)

@@ -162,7 +162,7 @@ async def test_parts_that_are_whole_are_not_edited_again(clock: FakeClock) -> No
     assert [times[part] for part in sales.texts("s")[1:-1]] == [1] * (len(sales.texts("s")) - 2)
 
 
-async def test_nothing_half_written_is_shown(clock: FakeClock) -> None:
+async def test_unfinished_markup_is_not_shown_while_an_answer_grows(clock: FakeClock) -> None:
     sales = FakeConnector("sales", clock)
     pieces = ("See **the ", "docs** at [our", " page](https://a.exam", "ple/start) and ", "more.")
     rig = rig_of(clock, script_of(clock, *pieces), sales)

@@ -94,7 +94,9 @@ async def test_it_is_shown_elsewhere_at_most_every_few_seconds_and_not_kept(pair
     assert (await rig.store.status()).inbox == {}
 
 
-async def test_a_short_budget_and_a_broken_platform_drop_it(clock: FakeClock) -> None:
+async def test_a_small_rate_limit_or_a_broken_platform_drops_the_typing_sign(
+    clock: FakeClock,
+) -> None:
     sales = FakeThatTypes("sales", clock)
     billing = FakeThatTypes("billing", clock, rate_limits={"typing": (Rate(count=1, seconds=60),)})
     rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))

@@ -79,7 +79,7 @@ async def test_a_new_post_of_another_store_stops_what_we_send_until_somebody_res
         assert not await router.parts.recovery.other_bridges.resume(pair.billing.account)
 
 
-async def test_the_room_is_told_once_where_to_look_and_what_to_do(pair: Pair) -> None:
+async def test_the_room_gets_one_notice_of_the_other_bridge_with_the_remedy(pair: Pair) -> None:
     async with pair.rig.run() as router:
         await pair.receive_echoes(router, 1, other="their store")
         await pair.sales.say("s", "waits before the notice")
@@ -90,7 +90,7 @@ async def test_the_room_is_told_once_where_to_look_and_what_to_do(pair: Pair) ->
     assert len([text for text in told if words in text]) == 2  # one in each channel
 
 
-async def test_while_the_other_does_not_notice_us_it_is_told_a_few_times(pair: Pair) -> None:
+async def test_the_notice_to_the_other_bridge_is_repeated_a_few_times(pair: Pair) -> None:
     async with pair.rig.run() as router:
         await pair.receive_echoes(router, 2, other="their store")
         await pair.receive_echoes(router, 200, other="their store")
@@ -99,7 +99,7 @@ async def test_while_the_other_does_not_notice_us_it_is_told_a_few_times(pair: P
     assert len(still) == 5
 
 
-async def test_other_accounts_go_on(pair: Pair) -> None:
+async def test_accounts_that_are_not_stopped_go_on_sending(pair: Pair) -> None:
     async with pair.rig.run() as router:
         await pair.receive_echoes(router, 2, other="their store")
         await pair.billing.say("b", "hello")
@@ -108,7 +108,7 @@ async def test_other_accounts_go_on(pair: Pair) -> None:
     assert "hello" in pair.sales.texts("s")
 
 
-async def test_a_copied_store_is_noticed_by_three_posts_that_it_does_not_know(pair: Pair) -> None:
+async def test_three_unknown_posts_of_our_account_reveal_another_bridge(pair: Pair) -> None:
     own = await instance_of(pair.rig.store, lambda: "ours")
     async with pair.rig.run() as router:
         await pair.receive_echoes(router, 2, other=own)
@@ -117,7 +117,7 @@ async def test_a_copied_store_is_noticed_by_three_posts_that_it_does_not_know(pa
         assert router.parts.recovery.other_bridges.is_stopped(pair.billing.account)
 
 
-async def test_posts_that_tell_no_operation_count_when_the_store_does_not_know_them(
+async def test_posts_without_an_operation_id_count_when_the_store_does_not_know_them(
     pair: Pair,
 ) -> None:
     async with pair.rig.run() as router:

@@ -185,7 +185,7 @@ async def test_the_first_events_of_a_channel_that_was_never_read_wait_for_nothin
         assert pairs.billing.texts(CHANNELS[0]) == ["first"]
 
 
-async def test_what_was_kept_before_a_crash_and_misses_nothing_before_it_is_shown_at_once(
+async def test_rows_from_before_a_crash_with_no_gap_before_them_are_carried_at_once(
     pairs: ChannelPairs,
 ) -> None:
     await pairs.crash()
@@ -231,7 +231,7 @@ async def test_a_channel_that_was_not_read_before_a_clean_stop_counts_as_after_a
     assert (CHANNELS[0], pairs.rig.timeouts.live_wait) in pairs.sales.reads
 
 
-async def test_how_far_the_reading_is_can_be_told(pairs: ChannelPairs) -> None:
+async def test_the_progress_of_catch_up_is_reported(pairs: ChannelPairs) -> None:
     await pairs.crash()
     async with pairs.rig.run() as router:
         await pairs.clock.advance(BACKGROUND + 1)

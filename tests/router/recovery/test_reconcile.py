@@ -113,7 +113,7 @@ async def post_all(rig: RouterRig, sales: FakeReadBack, *texts: str) -> list[str
     return post_ids
 
 
-async def test_edits_deletions_and_posts_that_nobody_told_us_of_are_found(pair: Pair) -> None:
+async def test_missed_edits_deletions_and_posts_are_found(pair: Pair) -> None:
     rig, sales, billing = pair
     async with rig.run() as router:
         one, two, _ = await post_all(rig, sales, "one", "two", "three")
@@ -130,7 +130,7 @@ async def test_edits_deletions_and_posts_that_nobody_told_us_of_are_found(pair: 
         assert sorted(billing.texts("b")) == ["last", "never told", "one, mended", "three"]
 
 
-async def test_what_the_bridge_told_of_the_channel_is_not_looked_for_on_its_platform(
+async def test_announcements_of_channel_events_are_not_looked_for_on_their_platform(
     pair: Pair,
 ) -> None:
     rig, sales, billing = pair
@@ -146,7 +146,7 @@ async def test_what_the_bridge_told_of_the_channel_is_not_looked_for_on_its_plat
     assert [text.split(":")[0] for text in billing.texts("b")] == ["one", "The topic is now"]
 
 
-async def test_what_was_found_once_is_found_once(pair: Pair) -> None:
+async def test_a_change_that_a_comparison_found_is_not_found_again(pair: Pair) -> None:
     rig, sales, billing = pair
     async with rig.run() as router:
         (one,) = await post_all(rig, sales, "one")
@@ -183,7 +183,9 @@ async def test_a_history_that_may_not_be_read_any_more_deletes_nothing(pair: Pai
     assert billing.texts("b") == ["one", "two"]
 
 
-async def test_what_was_said_before_we_came_is_left_alone(pair: Pair) -> None:
+async def test_messages_from_before_the_bridge_joined_are_not_carried_by_a_comparison(
+    pair: Pair,
+) -> None:
     rig, sales, billing = pair
     sales.raw("s", "said before we came")
     async with rig.run() as router:
@@ -194,7 +196,9 @@ async def test_what_was_said_before_we_came_is_left_alone(pair: Pair) -> None:
     assert billing.texts("b") == ["one"]
 
 
-async def test_a_deletion_that_is_told_and_found_takes_its_copies_once(pair: Pair) -> None:
+async def test_a_deletion_that_is_received_and_also_found_deletes_the_copies_once(
+    pair: Pair,
+) -> None:
     rig, sales, billing = pair
     async with rig.run() as router:
         one, _ = await post_all(rig, sales, "one", "two")
@@ -207,7 +211,7 @@ async def test_a_deletion_that_is_told_and_found_takes_its_copies_once(pair: Pai
     assert [text for _, _, text in billing.sent] == ["one", "two", ""]
 
 
-async def test_a_gap_that_cannot_be_read_is_said_once_in_its_rooms(clock: FakeClock) -> None:
+async def test_a_gap_that_cannot_be_read_is_announced_once_in_its_rooms(clock: FakeClock) -> None:
     sales, billing = FakeConnector("sales", clock), FakeConnector("billing", clock)
     store = SqliteStore.in_memory(clock)
 
@@ -229,7 +233,7 @@ async def test_a_gap_that_cannot_be_read_is_said_once_in_its_rooms(clock: FakeCl
     assert gap.endswith("UTC could not be read.")
 
 
-async def test_posts_beyond_the_budget_are_counted_and_said_to_be_missing(
+async def test_posts_beyond_the_limit_are_counted_and_reported_as_missing(
     clock: FakeClock,
 ) -> None:
     sales, billing = FakeThatFetches("sales", clock), FakeConnector("billing", clock)
@@ -250,7 +254,7 @@ async def test_posts_beyond_the_budget_are_counted_and_said_to_be_missing(
     ]
 
 
-async def test_a_look_back_that_its_budget_ends_is_said_once_in_the_room(pair: Pair) -> None:
+async def test_a_comparison_that_its_request_limit_ends_is_announced_once(pair: Pair) -> None:
     rig, sales, billing = pair
     rig.timeouts = replace(rig.timeouts, reconcile_requests=1)
     async with rig.run() as router:
@@ -266,7 +270,9 @@ async def test_a_look_back_that_its_budget_ends_is_said_once_in_the_room(pair: P
     assert "one, mended" in billing.texts("b")
 
 
-async def test_a_channel_in_trouble_is_looked_back_on_again_behind_the_others(pair: Pair) -> None:
+async def test_a_channel_whose_comparison_fails_is_compared_again_after_the_others(
+    pair: Pair,
+) -> None:
     rig, sales, billing = pair
     failures = iter([Unavailable("not now")] * (rig.timeouts.catch_up_tries + 1))
     whole = sales.stretches
@@ -287,7 +293,7 @@ async def test_a_channel_in_trouble_is_looked_back_on_again_behind_the_others(pa
     assert billing.texts("b") == ["one, mended", "two"]
 
 
-async def test_an_unreadable_post_is_said_to_be_missing(pair: Pair) -> None:
+async def test_an_unreadable_post_is_reported_as_missing(pair: Pair) -> None:
     rig, sales, billing = pair
     whole = sales.read_after
 
@@ -305,7 +311,7 @@ async def test_an_unreadable_post_is_said_to_be_missing(pair: Pair) -> None:
     assert any("could not be read" in text for text in billing.texts("b"))
 
 
-async def test_reactions_to_posts_that_nobody_told_us_of_are_found_with_them(pair: Pair) -> None:
+async def test_reactions_to_missed_posts_are_found_with_them(pair: Pair) -> None:
     rig, sales, billing = pair
     async with rig.run() as router:
         await post_all(rig, sales, "one")
@@ -320,7 +326,7 @@ async def test_reactions_to_posts_that_nobody_told_us_of_are_found_with_them(pai
     assert copy.emoji() == {"👍"}
 
 
-async def test_a_post_that_is_told_after_it_was_deleted_is_not_shown(pair: Pair) -> None:
+async def test_a_post_that_is_received_after_its_deletion_is_not_shown(pair: Pair) -> None:
     rig, sales, billing = pair
     async with rig.run() as router:
         await post_all(rig, sales, "one")
@@ -349,7 +355,7 @@ async def test_a_post_that_is_told_after_it_was_deleted_is_not_shown(pair: Pair)
     assert [text for _, _, text in billing.sent] == ["one", "two", "told late"]
 
 
-async def test_a_reaction_that_is_told_after_it_was_taken_back_does_not_stay(pair: Pair) -> None:
+async def test_a_reaction_that_is_received_after_its_removal_does_not_stay(pair: Pair) -> None:
     rig, sales, billing = pair
     async with rig.run() as router:
         one, _ = await post_all(rig, sales, "one", "two")
@@ -368,7 +374,7 @@ async def test_a_reaction_that_is_told_after_it_was_taken_back_does_not_stay(pai
     assert billing.channels["b"][0].emoji() == set()
 
 
-async def test_how_far_the_comparing_is_can_be_told(pair: Pair) -> None:
+async def test_the_progress_of_the_comparison_is_reported(pair: Pair) -> None:
     rig, sales, _ = pair
     async with rig.run() as router:
         await post_all(rig, sales, "one")

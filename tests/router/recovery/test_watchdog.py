@@ -42,7 +42,7 @@ def pair(clock: FakeClock) -> tuple[RouterRig, FakeThatConnects, FakeConnector]:
 Pair = tuple[RouterRig, FakeThatConnects, FakeConnector]
 
 
-async def test_a_deaf_account_is_connected_anew_and_catches_up(pair: Pair) -> None:
+async def test_a_stalled_account_reconnects_and_catches_up(pair: Pair) -> None:
     rig, sales, billing = pair
     async with rig.run() as router:
         await sales.say("s", "heard")
@@ -58,7 +58,7 @@ async def test_a_deaf_account_is_connected_anew_and_catches_up(pair: Pair) -> No
         assert router.operations.stall_fault(sales.account) == ""
 
 
-async def test_a_quiet_channel_is_no_deafness(pair: Pair) -> None:
+async def test_a_quiet_channel_is_not_a_stalled_connection(pair: Pair) -> None:
     rig, sales, _ = pair
     async with rig.run() as router:
         await sales.say("s", "heard")
@@ -68,7 +68,7 @@ async def test_a_quiet_channel_is_no_deafness(pair: Pair) -> None:
         assert router.operations.stall_fault(sales.account) == ""
 
 
-async def test_an_account_that_stays_deaf_is_asked_less_and_less_and_says_what_to_do(
+async def test_a_permanently_stalled_account_is_probed_less_often_and_its_note_names_the_remedy(
     pair: Pair,
 ) -> None:
     rig, sales, _ = pair
@@ -84,7 +84,7 @@ async def test_an_account_that_stays_deaf_is_asked_less_and_less_and_says_what_t
         )
 
 
-async def test_an_account_that_does_not_hear_its_own_post_is_probed_soon(clock: FakeClock) -> None:
+async def test_an_account_without_the_echo_of_its_own_post_is_probed_soon(clock: FakeClock) -> None:
     sales, billing = FakeThatConnects("sales", clock, echo=True), FakeConnector("billing", clock)
     rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
     rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
@@ -98,7 +98,7 @@ async def test_an_account_that_does_not_hear_its_own_post_is_probed_soon(clock: 
     assert sales.connections == 2
 
 
-async def test_an_echo_that_comes_before_its_answer_was_heard(clock: FakeClock) -> None:
+async def test_an_echo_that_comes_before_the_answer_counts_as_received(clock: FakeClock) -> None:
     sales, billing = FakeThatConnects("sales", clock, echo=True), FakeConnector("billing", clock)
     rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
     rig.room("all", (sales, "s", "both"), (billing, "b", "both"))

@@ -105,7 +105,7 @@ async def test_what_is_written_reaches_one_person_and_the_answer_comes_back(
     assert not any("roses" in text or "violets" in text for text in billing.texts("b"))
 
 
-async def test_what_waits_for_somebody_is_not_sent_once_they_want_nothing_any_more(
+async def test_waiting_direct_messages_are_cancelled_when_the_recipient_opts_out(
     garden: Garden,
 ) -> None:
     sales, billing = garden.sales, garden.billing
@@ -180,7 +180,9 @@ async def test_edits_deletions_and_reactions_reach_the_other_one_alone(garden: G
         ((), 'Say "dm on" first'),
     ],
 )
-async def test_both_must_want_it(garden: Garden, wanting: tuple[str, ...], notices: str) -> None:
+async def test_a_direct_message_needs_the_consent_of_both_people(
+    garden: Garden, wanting: tuple[str, ...], notices: str
+) -> None:
     async with garden.rig.run():
         await garden.meet(*wanting)
         await garden.sales.command("dm Bob hello", "ann")
@@ -200,7 +202,7 @@ async def test_what_is_said_to_the_bot_by_who_did_not_want_it_is_not_even_kept(
         assert not await garden.sales.inbox.accept(raw)
 
 
-async def test_to_several_it_must_be_said_to_whom(garden: Garden) -> None:
+async def test_a_person_with_several_partners_must_name_the_recipient(garden: Garden) -> None:
     sales, billing = garden.sales, garden.billing
     async with garden.rig.run():
         await garden.meet("ann", "bob", "cy")
@@ -217,7 +219,7 @@ async def test_to_several_it_must_be_said_to_whom(garden: Garden) -> None:
     assert billing.alone("cy") == ["hello Cy", "you do"]
 
 
-async def test_who_does_not_want_it_any_more_is_left_alone(garden: Garden) -> None:
+async def test_a_person_who_opts_out_gets_no_more_direct_messages(garden: Garden) -> None:
     sales, billing = garden.sales, garden.billing
     async with garden.rig.run():
         await garden.meet("ann", "bob")
@@ -235,7 +237,7 @@ async def test_who_does_not_want_it_any_more_is_left_alone(garden: Garden) -> No
     assert "To whom?" in sales.alone("ann")[-1]
 
 
-async def test_who_is_blocked_in_the_room_writes_to_nobody(garden: Garden) -> None:
+async def test_a_person_who_is_banned_in_the_room_sends_no_direct_messages(garden: Garden) -> None:
     async with garden.rig.run() as router:
         await garden.meet("ann", "bob")
         await garden.sales.command("dm Bob one", "ann")
@@ -262,7 +264,7 @@ async def test_a_command_that_all_can_read_carries_no_words(garden: Garden) -> N
     assert not any("psst" in text for text in garden.billing.texts("b"))
 
 
-async def test_where_our_bot_may_not_write_that_is_told(garden: Garden) -> None:
+async def test_a_person_whom_our_bot_cannot_write_to_learns_the_reason(garden: Garden) -> None:
     async with garden.rig.run():
         await garden.sales.command("dm on", "hermit")
         await garden.clock.let_work()
@@ -270,7 +272,7 @@ async def test_where_our_bot_may_not_write_that_is_told(garden: Garden) -> None:
     assert "The hermit takes no messages" in garden.answers(garden.sales)
 
 
-async def test_it_goes_on_after_a_restart_and_what_came_twice_is_written_once(
+async def test_direct_messages_survive_a_restart_and_a_repeat_is_written_once(
     garden: Garden,
 ) -> None:
     sales, billing = garden.sales, garden.billing
@@ -285,7 +287,7 @@ async def test_it_goes_on_after_a_restart_and_what_came_twice_is_written_once(
     assert sales.alone("ann") == ["hello", "still here"]
 
 
-async def test_a_room_of_two_is_no_room_of_the_configuration(garden: Garden) -> None:
+async def test_a_room_of_two_people_is_not_among_the_configured_rooms(garden: Garden) -> None:
     directs = DirectMessages(garden.rig.store, garden.rig.connectors, garden.clock, Signal())
     async with garden.rig.run():
         await garden.meet("ann", "bob")
@@ -321,7 +323,7 @@ async def test_where_agents_answer_only_answers_to_people_go_to_people(garden: G
 
 
 @pytest.mark.parametrize("by_command", [True, False])
-async def test_what_did_not_arrive_is_told_to_its_author_alone(
+async def test_an_undelivered_direct_message_is_reported_to_its_author_alone(
     garden: Garden, by_command: bool
 ) -> None:
     sales, billing = garden.sales, garden.billing

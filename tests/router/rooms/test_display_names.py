@@ -29,7 +29,7 @@ async def post_from(rig: RouterRig, *words: tuple[str, str, str, str]) -> None:
         await rig.clock.advance(5)
 
 
-async def test_two_people_with_the_same_nickname_are_told_apart(rig: RouterRig) -> None:
+async def test_two_people_with_the_same_nickname_get_suffixes(rig: RouterRig) -> None:
     await post_from(rig, ("sales", "s", "u1", "Ann"), ("billing", "b", "u2", "Ann"),
                ("sales", "s", "u1", "Ann"), ("billing", "b", "u2", "Ann"))  # fmt: skip
 
@@ -37,7 +37,7 @@ async def test_two_people_with_the_same_nickname_are_told_apart(rig: RouterRig) 
     assert names(rig, "billing", "b") == ["Ann", "Ann (sales)"]
 
 
-async def test_two_of_one_workspace_are_told_apart_by_a_number(rig: RouterRig) -> None:
+async def test_equal_names_in_one_workspace_get_a_number(rig: RouterRig) -> None:
     await post_from(rig, ("sales", "s", "u1", "Ann"), ("sales", "s", "u2", "ann"),
                ("sales", "s", "u1", "Ann"))  # fmt: skip
 
@@ -107,7 +107,7 @@ async def test_nobody_takes_the_name_of_an_admin_even_in_their_own_workspace(
     assert names(rig, "web", "w") == ["The Boss (Fake)"]
 
 
-async def test_linked_accounts_bear_one_name(rig: RouterRig) -> None:
+async def test_linked_accounts_share_one_name(rig: RouterRig) -> None:
     one, other = (actor_id_of("fake", w, u) for w, u in (("sales", "u1"), ("billing", "u2")))
     await rig.store.link_people(one, other, "command")
 
@@ -116,7 +116,7 @@ async def test_linked_accounts_bear_one_name(rig: RouterRig) -> None:
     assert names(rig, "web", "w") == ["Ann", "Ann"]
 
 
-async def test_a_channel_may_want_names_in_a_form_of_its_own(rig: RouterRig) -> None:
+async def test_a_channel_has_its_own_form_of_names(rig: RouterRig) -> None:
     form = "{name} [{account}]"
     members = [
         replace(m, options=replace(m.options, names=form)) if m.account == "web" else m

@@ -51,7 +51,7 @@ async def linking(clock: FakeClock) -> AsyncGenerator[Linking]:
     await linking.close()
 
 
-async def test_a_code_given_elsewhere_links_the_two_accounts(linking: Linking) -> None:
+async def test_a_link_code_from_another_platform_links_the_two_accounts(linking: Linking) -> None:
     assert await linking.person_of(ANN) is None
 
     code = await linking.begin_link(ANN)
@@ -77,7 +77,7 @@ async def test_a_code_is_good_once_for_some_minutes_and_elsewhere(
     assert await linking.person_of(BOB) is None
 
 
-async def test_whoever_guesses_is_stopped(linking: Linking) -> None:
+async def test_guessing_pairing_codes_is_stopped(linking: Linking) -> None:
     for _ in range(5):
         with pytest.raises(InvalidData, match="not known"):
             await linking.finish_link(BOB, "0000-0000")
@@ -149,7 +149,7 @@ async def test_nobody_is_asked_for_addresses_unless_it_is_wanted(clock: FakeCloc
     assert connector.lookups == other.lookups == 0
 
 
-async def test_whom_somebody_unlinked_stays_so(clock: FakeClock) -> None:
+async def test_accounts_that_were_unlinked_are_not_linked_again(clock: FakeClock) -> None:
     store = SqliteStore.in_memory(clock)
     addresses = {ANN: "ann@acme.example", ALSO_ANN: "ann@acme.example"}
     connectors = {AccountId("sales"): FakeWithAddresses("sales", clock, addresses)}

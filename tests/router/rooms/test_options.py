@@ -66,7 +66,7 @@ def with_options(rig: RouterRig, room: dict[str, Any], **members: dict[str, Any]
         ({"exclude": [{"kinds": ["posts"]}]}, []),
     ],
 )  # fmt: skip
-async def test_only_what_the_sieve_means_comes_in(
+async def test_only_messages_that_the_filter_admits_come_in(
     trio: Trio, room: dict[str, Any], passes: list[str]
 ) -> None:
     rig, sales, billing = trio
@@ -119,7 +119,7 @@ async def test_authors_are_known_by_their_names_also_where_payloads_have_none(
     assert names == (["Ann Lee"] if at_room == "include" else [])
 
 
-async def test_a_members_sieve_holds_in_both_directions(trio: Trio) -> None:
+async def test_the_filter_of_a_member_works_in_both_directions(trio: Trio) -> None:
     rig, sales, billing = trio
     with_options(rig, {}, b={"exclude": [{"matching": "lunch"}]})
     async with rig.run():
@@ -134,7 +134,7 @@ async def test_a_members_sieve_holds_in_both_directions(trio: Trio) -> None:
     assert billing.texts("c") == ["lunch at one", "work", "more work"]
 
 
-async def test_edits_and_deletions_pass_the_same_sieve(trio: Trio) -> None:
+async def test_edits_and_deletions_pass_the_same_filter(trio: Trio) -> None:
     rig, sales, billing = trio
     with_options(rig, {"exclude": [{"kinds": ["deletions"]}, {"matching": "bad word"}]})
     async with rig.run():
@@ -151,7 +151,9 @@ async def test_edits_and_deletions_pass_the_same_sieve(trio: Trio) -> None:
     assert billing.texts("b") == ["a good word"]
 
 
-async def test_an_edit_is_shown_only_where_the_channel_wants_what_it_says_now(trio: Trio) -> None:
+async def test_an_edit_is_shown_only_where_the_channels_filter_admits_its_new_text(
+    trio: Trio,
+) -> None:
     rig, sales, billing = trio
     with_options(
         rig,
@@ -192,7 +194,7 @@ async def test_an_edit_that_one_room_does_not_let_in_is_not_shown_there(trio: Tr
 
 
 @pytest.mark.parametrize("gone", ["channel", "room", "heard only"])
-async def test_what_waits_for_a_channel_that_left_the_room_is_not_shown_there(
+async def test_waiting_posts_for_a_channel_that_left_the_room_are_not_sent(
     trio: Trio, gone: str
 ) -> None:
     """Nothing of the room's options would hold any more; a deletion is made all the same."""

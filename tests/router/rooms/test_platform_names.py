@@ -31,7 +31,7 @@ def test_irc_is_written_in_capitals(rig: RouterRig) -> None:
     assert platform_name(rig.connectors, "irc") == "IRC"
 
 
-async def test_who_joined_and_what_did_not_arrive_are_told_with_the_label(rig: RouterRig) -> None:
+async def test_notices_of_joins_and_failures_use_the_platforms_label(rig: RouterRig) -> None:
     labelled(rig)
     options = RoomOptions(announce=frozenset({"joins"}))
     rig.rooms = [replace(room, options=options) for room in rig.rooms]

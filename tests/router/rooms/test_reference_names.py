@@ -137,7 +137,9 @@ async def test_a_topic_names_whom_and_what_it_mentions_and_notifies_nobody(rig: 
     assert billing.texts("b") == ["The topic is now: **On call: @Ann see #quiet @ops**"]
 
 
-async def test_whom_a_payload_mentions_is_noted_and_read_with_it(names: ReferenceNames) -> None:
+async def test_the_names_that_a_payload_mentions_are_stored_and_read_with_it(
+    names: ReferenceNames,
+) -> None:
     said = message(card(Text("for "), ANN, Text(" in "), QUIET, Text(" or "), OPS))
 
     named = await names.named(SALES, said)

@@ -59,7 +59,7 @@ async def test_lists_hold_for_all_accounts_of_a_person(clock: FakeClock) -> None
     assert club.answered() == {"front": 1}
 
 
-async def test_who_is_not_admitted_is_told_once(clock: FakeClock) -> None:
+async def test_a_person_whom_an_agent_does_not_admit_gets_one_refusal(clock: FakeClock) -> None:
     club = Club(clock, AgentMembership("front", allow=(ANN,)))
     async with club.rig.run():
         await club.say("@front hello", author="bob")
@@ -71,7 +71,7 @@ async def test_who_is_not_admitted_is_told_once(clock: FakeClock) -> None:
     assert club.answered() == {"front": 0}
 
 
-async def test_who_is_not_admitted_stops_nothing(clock: FakeClock) -> None:
+async def test_a_person_whom_an_agent_does_not_admit_cannot_stop_it(clock: FakeClock) -> None:
     club = Club(clock, AgentMembership("front", "always", allow=(ANN,)))
 
     async def slow_stop(stopper: str) -> bool:
@@ -97,7 +97,7 @@ async def test_who_is_not_admitted_stops_nothing(clock: FakeClock) -> None:
         assert await slow_stop("ann")
 
 
-async def test_a_question_that_waited_is_not_answered_to_who_is_blocked_meanwhile(
+async def test_a_waiting_question_of_a_person_who_was_banned_meanwhile_is_not_answered(
     clock: FakeClock,
 ) -> None:
     club = Club(clock, AgentMembership("front", "always", gather=5.0))
@@ -190,7 +190,7 @@ async def test_groups_are_asked_for_where_a_list_names_them_and_once_a_minute(
     AgentMembership("front", "always", allow=(HELPERS,)),
     AgentMembership("front", "always", deny=("guest:*",)),
 ])  # fmt: skip
-async def test_where_nobody_can_say_who_they_are_they_do_not_reach_it(
+async def test_people_whose_groups_cannot_be_looked_up_are_not_admitted(
     clock: FakeClock, membership: AgentMembership
 ) -> None:
     club = GroupedClub(clock, membership)
@@ -264,7 +264,7 @@ async def test_nobody_reaches_an_agent_directly_without_a_code(clock: FakeClock)
     assert desk.agent.questions == ["hello again", "and now?"]
 
 
-async def test_a_code_is_not_archived_and_good_once(clock: FakeClock) -> None:
+async def test_a_pairing_code_is_not_archived_and_works_once(clock: FakeClock) -> None:
     desk = Desk(clock)
     code = await desk.code("*")
     async with desk.rig.run():
@@ -277,7 +277,7 @@ async def test_a_code_is_not_archived_and_good_once(clock: FakeClock) -> None:
     assert code not in str(conversation.messages)
 
 
-async def test_a_code_for_another_agent_opens_nothing(clock: FakeClock) -> None:
+async def test_a_pairing_code_admits_to_its_own_agent_only(clock: FakeClock) -> None:
     desk = Desk(clock)
     async with desk.rig.run():
         await desk.say(await desk.code("another"))
@@ -300,7 +300,7 @@ async def test_codes_are_not_guessed(clock: FakeClock) -> None:
     assert desk.agent.questions == ["hello"]
 
 
-async def test_who_is_unpaired_is_not_answered_any_more(clock: FakeClock) -> None:
+async def test_an_unpaired_person_is_not_answered_any_more(clock: FakeClock) -> None:
     desk = Desk(clock)
     async with desk.rig.run() as router:
         await desk.say(await desk.code())

@@ -229,7 +229,7 @@ async def test_what_is_kept_outlives_a_turn_that_was_cut_off(clock: FakeClock) -
     assert agent_state(bot.turns[-1], "bot") == {"n": 1}
 
 
-async def test_a_question_that_waited_knows_what_was_answered_meanwhile(clock: FakeClock) -> None:
+async def test_a_waiting_question_includes_the_answers_given_meanwhile(clock: FakeClock) -> None:
     bot = Scripted("bot", clock, lambda n: [1.0, TextDelta(text=f"Answer {n}.")])
     rig, sales = plaza(clock, bot, listen="always")
     async with rig.run():

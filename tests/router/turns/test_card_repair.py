@@ -81,7 +81,7 @@ def _cards(answer: Message) -> list[Any]:
     return [one.data for one in answer.content if isinstance(one, StructuredDataPart)]
 
 
-async def test_a_card_with_a_mistake_is_given_back_once_and_mended(clock: FakeClock) -> None:
+async def test_an_agent_repairs_an_invalid_card_that_it_gets_back(clock: FakeClock) -> None:
     agent = Mends(WRONG, GOOD)
     answer = await _answer(clock, agent)
 
@@ -122,7 +122,7 @@ TEAMS = "application/vnd.microsoft.card.adaptive+json"
         ),
     ],
 )  # fmt: skip
-async def test_a_native_card_with_a_mistake_is_given_back_once_and_mended(
+async def test_an_agent_repairs_an_invalid_native_card_that_it_gets_back(
     codec: Any, wrong: PartGiven, right: PartGiven, place: str, clock: FakeClock
 ) -> None:
     agent = Mends(wrong, right)
@@ -135,7 +135,7 @@ async def test_a_native_card_with_a_mistake_is_given_back_once_and_mended(
     assert "cannot be shown" not in message_text(answer)[0]
 
 
-async def test_a_second_mistake_is_named_in_words_and_not_given_back(clock: FakeClock) -> None:
+async def test_a_second_invalid_card_becomes_a_notice_in_words(clock: FakeClock) -> None:
     agent = Mends(WRONG, WRONG)
     answer = await _answer(clock, agent)
 
@@ -146,14 +146,14 @@ async def test_a_second_mistake_is_named_in_words_and_not_given_back(clock: Fake
     assert '"type"' not in text
 
 
-async def test_a_mistake_that_nobody_mends_is_named_when_the_turn_ends(clock: FakeClock) -> None:
+async def test_an_unrepaired_card_is_reported_when_the_turn_ends(clock: FakeClock) -> None:
     answer = await _answer(clock, Mends(WRONG))
 
     assert _cards(answer) == []
     assert message_text(answer)[0].count("A card cannot be shown here") == 1
 
 
-async def test_a_good_card_and_a_schema_that_nobody_knows_are_taken(clock: FakeClock) -> None:
+async def test_a_valid_card_and_an_unknown_schema_pass(clock: FakeClock) -> None:
     part: Any = {"type": "structured_data", "schema_id": "x", "data": {"a": [1]}}
     agent = Mends(PartGiven(part=part))
     answer = await _answer(clock, agent)

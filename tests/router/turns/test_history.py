@@ -76,7 +76,7 @@ def about(conversation: Conversation) -> Any:
     return metadata["uacs_bridge"]["history"]
 
 
-async def test_a_room_is_read_back_page_by_page_until_the_budget_is_full() -> None:
+async def test_a_room_is_read_back_page_by_page_until_the_token_limit() -> None:
     store = SqliteStore.in_memory(FakeClock())
     *_, last = await say(store, *(f"{n} " + "x" * 400 for n in range(300)))
 
@@ -91,7 +91,7 @@ async def test_a_room_is_read_back_page_by_page_until_the_budget_is_full() -> No
     assert words(large)[-1] == words(small)[-1]
 
 
-async def test_what_is_newer_than_the_question_is_not_read() -> None:
+async def test_messages_after_the_question_are_not_read() -> None:
     store = SqliteStore.in_memory(FakeClock())
     messages = await say(store, *(f"m{n}" for n in range(500)))
 
@@ -127,7 +127,7 @@ async def test_how_far_back_it_reads_is_a_setting(before: float | None, expected
     assert about(conversation)["cut"] == (expected < 500)
 
 
-async def test_no_more_places_are_looked_at_than_the_policy_allows() -> None:
+async def test_a_history_reading_looks_at_no_more_messages_than_its_limit() -> None:
     store = SqliteStore.in_memory(FakeClock())
     *_, last = await say(store, *("hi" for _ in range(1000)))
 
@@ -262,7 +262,7 @@ async def test_an_agent_is_told_that_what_it_knew_was_changed_however_long_ago(
 
 
 @pytest.mark.parametrize("ends", ["failed", "stopped", "failed at once", "asked again"])
-async def test_what_the_bridge_says_in_an_agents_place_reaches_no_model(ends: str) -> None:
+async def test_notices_that_the_bridge_adds_to_an_answer_reach_no_model(ends: str) -> None:
     store = SqliteStore.in_memory(FakeClock())
     answer = Answer(MessageId("agent:other:1"), "other", START)
     if ends != "failed at once":

@@ -293,7 +293,7 @@ async def test_an_agent_changes_nothing_that_it_did_not_say(clock: FakeClock, wh
     assert sales.texts("s")[0] == "mine"
 
 
-async def test_a_change_that_is_no_uacs_fails_the_turn_and_changes_nothing(
+async def test_an_invalid_change_of_an_answer_fails_the_turn_and_changes_nothing(
     clock: FakeClock,
 ) -> None:
     async def script(turn: Turn) -> AsyncGenerator[AgentEvent, None]:

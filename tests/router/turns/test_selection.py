@@ -130,7 +130,7 @@ async def test_people_of_a_route_are_known_by_all_their_accounts(clock: FakeCloc
     assert club.answered() == {"front": 0, "other": 1}
 
 
-async def test_who_is_named_answers_whatever_the_routes_say(clock: FakeClock) -> None:
+async def test_a_named_agent_answers_whatever_the_routes_say(clock: FakeClock) -> None:
     club = Club(clock, FRONT, MONEY)
     async with club.rig.run():
         await club.say("@money hello")
@@ -158,7 +158,7 @@ async def test_an_agent_beside_the_others_answers_too(clock: FakeClock) -> None:
     assert club.answered() == {"front": 1, "money": 1, "scribe": 2}
 
 
-async def test_a_mention_without_a_name_is_for_the_first_seat(clock: FakeClock) -> None:
+async def test_a_mention_without_a_name_is_for_the_first_agent(clock: FakeClock) -> None:
     club = Club(clock, AgentMembership("front"), AgentMembership("money"))
     async with club.rig.run():
         await club.say("hello?", addresses_us=True)
@@ -209,7 +209,7 @@ async def test_a_mention_without_a_name_is_for_the_first_seat(clock: FakeClock) 
         ),
     ],
 )
-def test_seats_of_which_none_goes_first_are_found(
+def test_memberships_that_would_both_answer_are_found(
     memberships: tuple[AgentMembership, ...], collide: bool
 ) -> None:
     assert bool(ambiguities(memberships)) == collide
@@ -455,7 +455,7 @@ async def test_a_model_hands_over_to_a_person_by_a_tool(clock: FakeClock) -> Non
     assert any("A person (asked by front) has taken over" in t for t in club.sales.texts("s"))
 
 
-async def test_a_call_to_hand_over_to_nobody_is_answered_with_who_there_is(
+async def test_a_hand_over_to_an_unknown_agent_is_answered_with_the_known_ones(
     clock: FakeClock,
 ) -> None:
     wrong: list[dict[str, JsonValue]] = [{"to": "front"}, {"to": 7}, {"to": "x"}, {}]

@@ -97,7 +97,7 @@ async def test_questions_wait_for_one_another(clock: FakeClock) -> None:
     assert plaza.billing.texts("b").count("let me think") == 3
 
 
-async def test_what_waits_is_answered_as_one_where_the_seat_merges(clock: FakeClock) -> None:
+async def test_merged_questions_get_one_answer(clock: FakeClock) -> None:
     plaza = Plaza(clock, busy="merge")
     async with plaza.rig.run():
         await plaza.sales.say("s", "one")
@@ -136,7 +136,7 @@ async def test_a_new_question_interrupts_the_answer(clock: FakeClock) -> None:
     assert plaza.billing.texts("b")[-1] == "let me think"
 
 
-async def test_an_agent_that_listens_is_told_while_it_works(clock: FakeClock) -> None:
+async def test_a_steered_agent_gets_messages_while_it_works(clock: FakeClock) -> None:
     plaza = Plaza(clock, busy="steer", listens=True)
     async with plaza.rig.run():
         await plaza.sales.say("s", "one")
@@ -149,7 +149,9 @@ async def test_an_agent_that_listens_is_told_while_it_works(clock: FakeClock) ->
     assert await plaza.rig.store.open_turns() == []
 
 
-async def test_what_an_agent_did_not_listen_to_is_asked_afterwards(clock: FakeClock) -> None:
+async def test_a_steered_question_that_the_agent_did_not_read_is_asked_afterwards(
+    clock: FakeClock,
+) -> None:
     plaza = Plaza(clock, busy="steer")
     async with plaza.rig.run():
         await plaza.sales.say("s", "one")
@@ -203,7 +205,7 @@ async def steered(clock: FakeClock, *said: tuple[str, str, str]) -> list[str]:
         return listener.steered
 
 
-async def test_an_agent_at_work_is_told_in_which_thread_and_to_what_something_is_said(
+async def test_a_steered_message_names_its_thread_and_the_message_it_answers(
     clock: FakeClock,
 ) -> None:
     steered_input = await steered(
@@ -217,7 +219,7 @@ async def test_an_agent_at_work_is_told_in_which_thread_and_to_what_something_is
     ]
 
 
-async def test_an_agent_at_work_is_not_told_of_the_thread_that_it_works_in(
+async def test_a_steered_message_of_the_agents_own_thread_has_no_thread_context(
     clock: FakeClock,
 ) -> None:
     steered_input = await steered(clock, ("Why?", "Deploy?", ""), ("Really?", "Deploy?", "Monday"))
@@ -302,7 +304,7 @@ async def test_a_thread_is_a_session_of_its_own(clock: FakeClock) -> None:
 
 
 @pytest.mark.parametrize("wish", ["@helper stop", "Stop!", "cancel"])
-async def test_a_word_stops_the_answer(clock: FakeClock, wish: str) -> None:
+async def test_the_stop_word_stops_the_answer(clock: FakeClock, wish: str) -> None:
     plaza = Plaza(clock)
     async with plaza.rig.run():
         await plaza.sales.say("s", "one")
@@ -368,7 +370,7 @@ async def button(plaza: Plaza, answer: MessageId) -> str:
 
 
 @pytest.mark.parametrize("sign", ["🛑", "⏹️"])
-async def test_a_sign_on_the_answer_stops_it(clock: FakeClock, sign: str) -> None:
+async def test_a_reaction_on_the_answer_stops_it(clock: FakeClock, sign: str) -> None:
     plaza = Plaza(clock)
     async with plaza.rig.run():
         await plaza.sales.say("s", "one")

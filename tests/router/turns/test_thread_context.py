@@ -79,7 +79,9 @@ async def test_relations_of_what_is_kept_are_known(store: Store) -> None:
     assert dict(relations) == {ids[0]: Relation(), ids[1]: Relation(ids[0], ids[0])}
 
 
-async def test_threads_and_replies_are_told_where_the_order_does_not_say_it(store: Store) -> None:
+async def test_thread_and_reply_context_is_added_where_the_order_does_not_show_it(
+    store: Store,
+) -> None:
     plaza = Plaza(store)
     deploy = await plaza.say("Deploy **on Friday**, or what do you all think of it then?")
     lunch = await plaza.say("Lunch?")
@@ -95,7 +97,9 @@ async def test_threads_and_replies_are_told_where_the_order_does_not_say_it(stor
     ]  # fmt: skip
 
 
-async def test_where_all_are_in_one_thread_nothing_is_told(store: Store) -> None:
+async def test_no_thread_context_is_added_where_all_messages_are_in_one_thread(
+    store: Store,
+) -> None:
     plaza = Plaza(store)
     root = await plaza.say("Deploy?")
     await plaza.say("Elsewhere")
@@ -105,7 +109,7 @@ async def test_where_all_are_in_one_thread_nothing_is_told(store: Store) -> None
     assert await plaza.read(session="thread") == ['[from "Ann"]'] * 3
 
 
-async def test_threads_that_begin_alike_are_told_apart(store: Store) -> None:
+async def test_threads_with_equal_first_words_are_distinguished(store: Store) -> None:
     plaza = Plaza(store)
     first, second = await plaza.say("Hi"), await plaza.say("Hi")
     await plaza.say("one", root=first)
@@ -117,7 +121,7 @@ async def test_threads_that_begin_alike_are_told_apart(store: Store) -> None:
     assert one.startswith('[from "Ann", in thread "Hi #')
 
 
-async def test_words_that_the_agent_may_not_see_are_not_told(store: Store) -> None:
+async def test_thread_context_contains_no_words_that_the_agent_may_not_see(store: Store) -> None:
     plaza = Plaza(store)
     secret = await plaza.say("The code is 1234", audience=(ActorId("fake:sales:bob"),))
     gone = await plaza.say("Forget 5678")
