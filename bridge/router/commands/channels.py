@@ -31,7 +31,7 @@ class NoLinker:
 
 
 class CurrentLinker:
-    """The linker of whoever runs the router, from when there is one; before that, none."""
+    """The linker of the program that runs the router; None until it sets one."""
 
     def __init__(self) -> None:
         self._used: Linker = NoLinker()

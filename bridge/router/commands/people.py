@@ -8,8 +8,8 @@ from bridge.router.rooms.linking import Linking
 
 def people_commands(linking: Linking) -> tuple[Command, ...]:
     async def me(call: CommandCall) -> str:
-        """Whoever reads a code can take the account that it was made for: the code is whispered, or
-        not made. A code that is given may be seen by all, because it is used up by then."""
+        """Make a link code, or use one. Everybody who reads a code can take the account that it was
+        made for, so a code is whispered or not made. A used code may be seen by all."""
         if call.words:
             await linking.finish_link(call.actor, call.words[0])
             return "Your accounts are one person's now: a mention of one is a mention of the other."

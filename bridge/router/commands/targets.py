@@ -1,4 +1,4 @@
-"""The words of a command -> the account of whom they name, by a mention, an id or a name."""
+"""Finds the account that the words of a command name, by a mention, an id or a name."""
 
 from __future__ import annotations
 

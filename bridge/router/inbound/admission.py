@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from bridge.content.markdown import text_to_markdown
-from bridge.content.text.tree import Paragraph, Text
 from bridge.model import (
     ActionPressed,
     AnswerStopped,
@@ -36,7 +34,7 @@ from bridge.router.inbound.channel_events import CHANNEL_EVENTS
 from bridge.router.inbound.context import Admitted, Planned, Received, ended
 from bridge.router.inbound.flood_guard import PAUSE, FloodGuard
 from bridge.router.inbound.orphans import Orphans
-from bridge.router.outbound.notices import Notices, notice_id
+from bridge.router.outbound.notices import Notices, notice_id, plain_markdown
 from bridge.router.rooms.bans import BansAndPauses
 from bridge.router.rooms.filters import admitting, is_private
 from bridge.router.rooms.options import MessageFilter
@@ -141,10 +139,10 @@ class Refusals:
         minutes = round(PAUSE / 60)
         await self.notices.post(
             notice_id("paused", room.id, repr(self.clock.time())),
-            text_to_markdown((Paragraph((Text(
+            plain_markdown(
                 f"⏸ This room is paused for {minutes} minutes: {reason}. Nothing is carried until "
                 "then, or until it is resumed."
-            ),)),)),
+            ),
             room.id,
             room.listeners(),
         )  # fmt: skip

@@ -32,7 +32,7 @@ class Received:
 
     - `rooms`: the rooms that are known to concern it; empty before admission, but for those of
       direct messages.
-    - `direct`: the room of two people to whom alone it belongs.
+    - `direct`: the room of two people that alone shows it.
     - `kept_files`: files that were fetched after their message had come.
     """
 

@@ -119,7 +119,8 @@ class ForwardPress:
         self, admitted: Admitted, event: ActionPressed, card: MessageId,
         wrong: Sequence[WrongInput],
     ) -> str:  # fmt: skip
-        """The card's author is told nothing; whoever pressed is told the fault of each input."""
+        """The plan of an invalid form: its author gets nothing; the person who pressed gets the
+        fault of each input."""
         faults = [
             ListItem((Paragraph((Strong((Text(_short(each.label) or "?"),)),
                                  Text(f": {_short(each.error)}"))),))

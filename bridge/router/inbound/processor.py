@@ -117,7 +117,7 @@ class LateReactions:
     timeouts: Timeouts
 
     async def report(self, event: Event, row: InboxRow) -> None:
-        """Emit `came_late` for a reaction that is told late. Raises what a listener raises."""
+        """Emit `came_late` for a reaction that is received late. Raises what a listener raises."""
         if isinstance(event, ReactionAdded | ReactionRemoved) and self.orphans.is_doubted(row):
             late = self.clock.time() - event.time.timestamp()
             if late > self.timeouts.late_event_age:

@@ -18,7 +18,7 @@ class _Source:
 
 
 class InboundQueues:
-    """Emits `row_due` for the rows of each source, one row after the other; whoever listens works
+    """Emits `row_due` for the rows of each source, one row after the other; the listener works
     on the row.
 
     A source that is held gathers rows. When it is released they go on in the platform's order, so

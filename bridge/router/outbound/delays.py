@@ -9,14 +9,12 @@ from typing import Any, Protocol
 import orjson
 import structlog
 
-from bridge.content.markdown import text_to_markdown
-from bridge.content.text.tree import Paragraph, Text
 from bridge.errors import StoreError
 from bridge.model import LaneId, MessageId, RoomId, channel_of_key
 from bridge.ports.clock import Clock
 from bridge.ports.store.key_values import ROUTER_VALUES, KeyValueStore
 from bridge.ports.store.outbox import OutboxStore
-from bridge.router.outbound.notices import Notices, notice_id
+from bridge.router.outbound.notices import Notices, notice_id, plain_markdown
 from bridge.router.rooms.rooms import Rooms
 from bridge.router.runtime.timeouts import Timeouts
 
@@ -72,7 +70,7 @@ class DelayNotifier:
 
     async def look(self) -> None:
         now = self._clock.time()
-        posts = self._rooms.lanes  # reactions that are late are told to nobody
+        posts = self._rooms.lanes  # late reactions are not announced
         found = await self._store.lanes_waiting()
         waiting = {status.lane: status for status in found if status.lane in posts}
         for lane, status in waiting.items():
@@ -117,7 +115,7 @@ class DelayNotifier:
         for room in self._rooms.holding(channel):
             members = room.listeners(besides=channel)
             own_id = _notice(lane, late, room.id)
-            await self._notices.post(own_id, _plain(words), room.id, members)
+            await self._notices.post(own_id, plain_markdown(words), room.id, members)
 
     async def _over(self, lane: LaneId, late: _Late) -> None:
         """Edit the notice in every room where it stands: the channel may have left some since."""
@@ -126,7 +124,9 @@ class DelayNotifier:
         here = {room.id for room in self._rooms.holding(channel)}
         for room in sorted(late.rooms):
             now = "up to date" if room in here else "not in this room any more"
-            await self._notices.change(_notice(lane, late, room), _plain(f"{name} is {now}."))
+            await self._notices.change(
+                _notice(lane, late, room), plain_markdown(f"{name} is {now}.")
+            )
         del self._late[lane]
         await self._note()
 
@@ -142,7 +142,3 @@ def span_of(seconds: float) -> str:
 
 def _notice(lane: LaneId, late: _Late, room: RoomId) -> MessageId:
     return notice_id("late", lane, room, repr(late.since))
-
-
-def _plain(words: str) -> str:
-    return text_to_markdown((Paragraph((Text(words),)),))

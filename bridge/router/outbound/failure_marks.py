@@ -1,4 +1,4 @@
-"""A message that did not reach every channel is marked where it was said: our bot reacts to it."""
+"""Marks a message that did not reach every channel: our bot reacts to the original."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _FailureMarksStore(AdmissionStore, ReactionStore, MessageStore, Protocol):
 
 
 class FailureMarks:
-    """Puts the mark on once, and takes it away once; the store says whether it stands."""
+    """Adds the mark once and removes it once; the store knows whether it is there."""
 
     def __init__(
         self,
@@ -45,7 +45,8 @@ class FailureMarks:
         self._wake_lane = wake_lane
 
     async def put(self, message: MessageId, room: RoomId, home: Member) -> bool:
-        """Whether it stands there, or will; False where the platform does not take it."""
+        """Add the mark to the message in its channel. Returns False where the platform does not
+        take it."""
         reactions = self._connectors[home.account].abilities.reactions
         takes = reactions is not None and reactions.takes_reaction(MARK)
         if not takes or MARK in await self._store.unshown_emoji(message, home.channel):
@@ -59,7 +60,7 @@ class FailureMarks:
         return True
 
     async def take_back(self, message: MessageId, channel: ChannelRef) -> None:
-        """Where it stands, and nobody elsewhere reacts just so."""
+        """Remove the mark, unless a person elsewhere reacts with the same emoji."""
         mark = await self._standing(message, channel)
         reacted = await self._store.reactions(message) if mark else ()
         if mark is None or any(

@@ -33,7 +33,7 @@ from bridge.ports.connector import Connector
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.outbox import OutboxStore
 from bridge.router.outbound.failure_marks import FailureMarks
-from bridge.router.outbound.notices import Notices, notice_id
+from bridge.router.outbound.notices import Notices, notice_id, plain_markdown
 from bridge.router.rooms.direct_messages import DirectMessages
 from bridge.router.rooms.rooms import Member, Room, Rooms
 from bridge.router.signals import OperationEnded
@@ -72,7 +72,7 @@ class DeliveryFailures:
         self._failure_marks = failure_marks
         self._directs = directs
         self._undelivered: set[MessageId] = set()
-        self._notifying = asyncio.Lock()  # of two lanes, the later one knows more
+        self._notifying = asyncio.Lock()  # of two lanes, the later one has the newer state
 
     async def start(self) -> None:
         """Post the notices that were not posted before the last stop."""
@@ -209,7 +209,7 @@ class DeliveryFailures:
     def _words(self, missing: Sequence[OperationRecord]) -> str:
         lines = [self._line(record) for record in missing]
         if len(lines) == 1:
-            return text_to_markdown((Paragraph((Text(f"⚠️ {lines[0]}"),)),))
+            return plain_markdown(f"⚠️ {lines[0]}")
         items = tuple(ListItem((Paragraph((Text(line),)),)) for line in lines)
         return text_to_markdown((Paragraph((Text("⚠️ Not everything arrived:"),)), List(items)))
 

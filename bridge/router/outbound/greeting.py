@@ -8,12 +8,10 @@ from collections.abc import Mapping, Sequence
 
 import structlog
 
-from bridge.content.markdown import text_to_markdown
-from bridge.content.text.tree import Paragraph, Text
 from bridge.errors import PlatformError, StoreError
 from bridge.model import AccountId
 from bridge.ports.connector import Connector
-from bridge.router.outbound.notices import Notices, notice_id
+from bridge.router.outbound.notices import Notices, notice_id, plain_markdown
 from bridge.router.rooms.rooms import Member, Room, Rooms
 
 log = structlog.get_logger()
@@ -49,7 +47,7 @@ async def _greet_member(
         name = rooms.name_of(member.channel)
         words = f"⚠️ {name} joined this room: what is said here is also read by {_listed(mine)}."
         opened = notice_id("opened", room.id, member.channel.key, since)
-        await notices.post(opened, _plain(words), room.id, others)
+        await notices.post(opened, plain_markdown(words), room.id, others)
     outsiders_of = [
         (member, await _outsiders(member, connectors)) for member in others[:_MOST_LOOKED_UP]
     ]
@@ -60,7 +58,7 @@ async def _greet_member(
     if not member.listens:
         return
     words = " ".join([_words(room, member, rooms), *warnings])
-    await notices.post(joined, _plain(words), room.id, [member])
+    await notices.post(joined, plain_markdown(words), room.id, [member])
 
 
 async def _outsiders(member: Member, connectors: Mapping[AccountId, Connector]) -> Sequence[str]:
@@ -89,7 +87,3 @@ def _words(room: Room, member: Member, rooms: Rooms) -> str:
 
 def _listed(readers: Sequence[str]) -> str:
     return " and ".join(readers)
-
-
-def _plain(words: str) -> str:
-    return text_to_markdown((Paragraph((Text(words),)),))

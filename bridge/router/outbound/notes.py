@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Protocol
 
-from bridge.content.markdown import text_to_markdown
-from bridge.content.text.tree import Paragraph, Text
 from bridge.model import (
     ActorId,
     ChannelRef,
@@ -19,7 +17,7 @@ from bridge.model.archive_records import StoredMessage
 from bridge.model.reaction_records import CurrentReaction
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.reactions import ReactionStore
-from bridge.router.outbound.notices import Notices, notice_id
+from bridge.router.outbound.notices import Notices, notice_id, plain_markdown
 from bridge.router.rooms.rooms import Member, Rooms
 from bridge.router.signals import Signal
 from bridge.uacs import Message
@@ -115,7 +113,9 @@ class ReactionNotes:
 
     async def _pin(self, message: MessageId) -> str:
         actor = await self._store.pinned_by(message)
-        return _as_words(f"📌 {await self._name_of(actor)} pinned this message") if actor else ""
+        return (
+            plain_markdown(f"📌 {await self._name_of(actor)} pinned this message") if actor else ""
+        )
 
     async def _reactions(self, operation: ReactionOrPin, member: Member) -> str:
         unshown = await self._store.unshown_emoji(operation.message, operation.channel)
@@ -127,7 +127,9 @@ class ReactionNotes:
         ]
         if member.options.reactions == "off" or not reactions:
             return ""
-        return _as_words(" · ".join([await self._line(*each) for each in _by_emoji(reactions)]))
+        return plain_markdown(
+            " · ".join([await self._line(*each) for each in _by_emoji(reactions)])
+        )
 
     async def _line(self, emoji: str, actors: list[ActorId]) -> str:
         names = [await self._name_of(actor) for actor in actors[:_MOST_NAMES]]
@@ -140,8 +142,3 @@ def _by_emoji(reactions: Iterable[CurrentReaction]) -> Iterable[tuple[str, list[
     for reaction in reactions:
         actors.setdefault(reaction.emoji, {})[reaction.actor] = None
     return ((emoji, [*reacting]) for emoji, reacting in actors.items())
-
-
-def _as_words(text: str) -> str:
-    """Markdown of plain words: a name is never markup."""
-    return text_to_markdown((Paragraph((Text(text),)),))

@@ -50,6 +50,11 @@ def notice_id(*segments: str) -> MessageId:
     return MessageId(join_key(BRIDGE, *segments))
 
 
+def plain_markdown(text: str) -> str:
+    """Return the Markdown of one paragraph that shows these characters as they are."""
+    return text_to_markdown((Paragraph((Text(text),)),))
+
+
 def notice(
     own_id: MessageId,
     text: str,
@@ -204,7 +209,7 @@ class Notices:
 
 @dataclass(frozen=True)
 class PressAnswers:
-    """Tells whoever pressed a button what came of it, once for each press."""
+    """Tells the person who pressed a button the outcome, once for each press."""
 
     connectors: Mapping[AccountId, Connector]
     people: People

@@ -106,7 +106,7 @@ class Places:
 class Progress:
     """How far an account is after a gap.
 
-    Of `channels` in all, `unread` are still to be read for what was said meanwhile, `uncompared`
+    Of `channels` in all, `unread` are still to be read for missed messages, `uncompared`
     for edits, deletions and reactions; `waiting` names some of those. `seconds_left` is an
     estimate; None while nothing is known to base it on.
     """

@@ -62,7 +62,9 @@ class BansAndPauses:
             return ""
         if self.paused(room):
             return "the room is paused"
-        actor = event.author.id if isinstance(event, MessagePosted) else _actor(event)
+        actor: ActorId | None = (
+            event.author.id if isinstance(event, MessagePosted) else getattr(event, "actor", None)
+        )
         return self._ban_reason(actor, room) if actor else ""
 
     def refuses_actor(self, actor: ActorId, room: RoomId) -> str:
@@ -129,7 +131,3 @@ class BansAndPauses:
 
     async def _accounts(self, actor: ActorId) -> set[ActorId]:
         return {actor, *(account.actor for account in await self._store.accounts_of(actor))}
-
-
-def _actor(event: Event) -> ActorId | None:
-    return getattr(event, "actor", None)

@@ -22,13 +22,13 @@ class Bylines:
     def of_agent(self, agent: str) -> Byline:
         """Return the byline of an agent."""
         picture = self.pictures.of_agent(agent)
-        return Byline(name=agent, picture=picture, agent=True, color=_color(f"agent:{agent}"))
+        return Byline(name=agent, picture=picture, agent=True, color=color_of(f"agent:{agent}"))
 
     def of_person(self, person: Person, display_name: str) -> Byline:
         """Return the byline of a person; `display_name` is the name in the room, the initials come
         from the person's own name."""
         picture = person.picture or self.pictures.drawn(person.id, person.name)
-        return Byline(name=display_name, picture=picture, color=_color(person.id))
+        return Byline(name=display_name, picture=picture, color=color_of(person.id))
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,6 @@ class AuthorBylines:
         if (template := member.options.names) is not None:
             name = in_form(template, name, author, self.names.platform_name(platform), account)
         return self.bylines.of_person(author, name)
-
-
-def _color(actor: ActorId | str) -> int:
-    return color_of(actor)
 
 
 class NoPictures:

@@ -135,8 +135,8 @@ class DirectMessages:
             self._pairs.add(pair)
 
     async def named(self, actor: ActorId, words: Sequence[str]) -> tuple[DirectEnd, int]:
-        """Return whom the first words name, and how many words the name has. Raises InvalidData,
-        which says what to do, and StoreError."""
+        """Return the person whom the first words name, and how many words the name has. Raises
+        InvalidData, which says what to do, and StoreError."""
         reachable = self.reachable(actor)
         accounts = await self._accounts(words[0])
         mentioned = [end for end in reachable if end.actor in accounts]
@@ -157,7 +157,7 @@ class DirectMessages:
         )
 
     async def _accounts(self, word: str) -> set[str]:
-        """All accounts of whoever is mentioned."""
+        """All accounts of the mentioned person."""
         actor = ActorId(word)
         return {word, *(account.actor for account in await self._store.accounts_of(actor))}
 

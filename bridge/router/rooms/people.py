@@ -107,7 +107,7 @@ def _normalized(person: Person) -> Person:
 
 
 def nameless(actor: ActorId) -> Person:
-    """Return a person of whom only the id is known: the native id stands for the name."""
+    """Return a person of whom only the id is known, with the native id as the name."""
     return Person(id=actor, name=split_key(actor)[-1])
 
 

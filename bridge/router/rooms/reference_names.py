@@ -83,7 +83,8 @@ class ReferenceNames:
         return with_bridge_metadata(message, additions.model_copy(update={"names": all_names}))
 
     async def named_in(self, account: AccountId, markdown: str) -> str:
-        """Text with the names of whom and what it mentions. `account` received it."""
+        """Return the text with the names of the people and channels that it mentions. `account`
+        received it."""
         mentioned = mentions_named(markdown)
         if not mentioned:
             return markdown

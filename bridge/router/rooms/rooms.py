@@ -24,8 +24,8 @@ Undelivered = Literal["note", "whisper", "reaction", "off"]
 
 @dataclass(frozen=True)
 class Member:
-    """A channel in a room. `in`: what is said there comes into the room; `out`: what is said in
-    the room is shown there. `name` is what people call it."""
+    """A channel in a room. `in`: its messages come into the room; `out`: the room's messages are
+    shown there. `name` is what people call it."""
 
     account: AccountId
     channel: ChannelRef
@@ -52,7 +52,7 @@ class AgentMembership:
     - `session`: what it knows of, and what it answers one after the other: the whole room, one
       channel, one thread, or one person.
     - `busy`: what becomes of a question while it answers another: it waits; all that wait are
-      answered as one (`merge`); the agent is told at once (`steer`); or it stops (`interrupt`).
+      answered as one (`merge`); the agent gets it at once (`steer`); or it stops (`interrupt`).
     - `gather`: seconds in which further messages belong to the same question.
     - `routes`: where it answers; nowhere else, unless somebody names it; empty: everywhere.
     - `beside`: it answers whoever else does, too; of all others the best route alone answers.

@@ -36,7 +36,7 @@ class Timeouts:
       `live_wait_after_clean_stop`: the same after a clean stop and a start within `clean_stop`
       seconds. `longest_live_wait`: how long they wait at most, whatever the reason.
     - `echo_interval`: how often echoes of our own posts move the stored cursors.
-    - `late_after`, `late_look`: how long a lane may be behind before people are told (infinite:
+    - `late_after`, `late_look`: how long a lane may be behind before it is announced (infinite:
       never), and how often that is looked at.
     - `stopped_look`: how often a lane whose account sends nothing looks whether it may again.
     - `reaction_wait`: how often a reaction checks whether its post was sent.

@@ -12,9 +12,7 @@ from typing import Protocol
 
 import structlog
 
-from bridge.content.markdown import text_to_markdown
 from bridge.content.text.globs import matches
-from bridge.content.text.tree import Paragraph, Text
 from bridge.errors import InvalidData, PlatformError
 from bridge.model import AccountId, ActorId, ChannelRef, MessageId, MessagePosted, split_key
 from bridge.model.turn_records import PAIRING_WINDOW, Pairing, PairingCode
@@ -22,7 +20,7 @@ from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.agents import AgentStore
 from bridge.ports.store.people import PeopleStore
-from bridge.router.outbound.notices import Notices, notice_id
+from bridge.router.outbound.notices import Notices, notice_id, plain_markdown
 from bridge.router.rooms.bans import BansAndPauses
 from bridge.router.rooms.codes import digest_of, new_code
 from bridge.router.rooms.rooms import AgentMembership, Member, Room, Rooms
@@ -143,7 +141,7 @@ class AgentAccess:
             )
         since = int(self._clock.time() // _REFUSAL_REPEATED_AFTER)
         own_id = notice_id("not admitted", room.id, membership.agent, actor, str(since))
-        await self._notices.post(own_id, _plain(text), room.id, [member], reply_to=question)
+        await self._notices.post(own_id, plain_markdown(text), room.id, [member], reply_to=question)
 
     # --- codes ------------------------------------------------------------------------------------
 
@@ -167,7 +165,7 @@ class AgentAccess:
             f"{int(PAIRING_WINDOW // 60)} minutes.",
         }[outcome]
         own_id = notice_id("pairing", event.place.channel.key, event.native_id)
-        await self._notices.post(own_id, _plain(text), room.id, [member])
+        await self._notices.post(own_id, plain_markdown(text), room.id, [member])
         return f"pairing: {outcome}"
 
     async def unpair(self, actor: ActorId, agent: str | None) -> bool:
@@ -246,7 +244,3 @@ async def begin_pairing(
 
 def _any(globs: tuple[str, ...], names: Set[str]) -> bool:
     return any(matches(glob, name) for glob in globs for name in names)
-
-
-def _plain(text: str) -> str:
-    return text_to_markdown((Paragraph((Text(text),)),))

@@ -6,13 +6,11 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
-from bridge.content.markdown import text_to_markdown
-from bridge.content.text.tree import Paragraph, Text
 from bridge.model import ActorId, MessageId, PersonId
 from bridge.model.archive_records import StoredMessage
 from bridge.model.turn_records import StoredTurn
 from bridge.ports.store.messages import MessageStore
-from bridge.router.outbound.notices import Notices, notice_id
+from bridge.router.outbound.notices import Notices, notice_id, plain_markdown
 from bridge.router.rooms.rooms import AgentMembership, Room, Rooms
 from bridge.router.turns.access import AgentAccess
 from bridge.router.turns.handovers import HandOvers
@@ -88,7 +86,8 @@ class TurnAdmission:
         return hand_over is not None and hand_over.agent is None
 
     async def may_stop(self, turn: StoredTurn, actor: ActorId) -> bool:
-        """Whether the actor may stop the turn: whoever may ask the agent may. Raises StoreError."""
+        """Whether the actor may stop the turn: everybody who may ask the agent. Raises
+        StoreError."""
         room = self._rooms.by_id.get(turn.room)
         membership = None if room is None else room.membership(turn.agent)
         if room is None or membership is None:
@@ -119,7 +118,7 @@ class TurnAdmission:
         member = room.member(question.place.channel) if question.place else None
         await self._notices.post(
             notice_id("spent", turn.id),
-            text_to_markdown((Paragraph((Text(f"⏳ {turn.agent} does not answer: {refusal}."),)),)),
+            plain_markdown(f"⏳ {turn.agent} does not answer: {refusal}."),
             room.id,
             [member] if member else room.listeners(),
             root=question.root,

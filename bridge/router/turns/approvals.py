@@ -87,7 +87,7 @@ class Approvals:
         self._new_id = new_id
         self._admins = admins
         self._changed: dict[str, asyncio.Event] = {}
-        self._updating = asyncio.Lock()  # of two at one moment, the later knows more
+        self._updating = asyncio.Lock()  # so that the last update shows the latest state
 
     # --- asking for approval --------------------------------------------------------------------
 
@@ -199,7 +199,7 @@ class Approvals:
         return "press: the request is over"
 
     async def _meet(self, event: ActionPressed) -> None:
-        """Who presses may never have said a word here: learn their name."""
+        """Store the name of the person who presses: they may have posted nothing here."""
         person, changed = await self._people.complete(event.account, nameless(event.actor))
         if changed:
             await self._store.save_person(person)

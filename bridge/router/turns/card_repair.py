@@ -1,4 +1,4 @@
-"""A card of an agent that cannot be shown: the agent is told once what is wrong with it.
+"""A card of an agent that cannot be shown: the agent gets the fault once, to repair it.
 
 People are never shown the JSON of such a card. What the agent does not mend is named in its answer.
 """
@@ -21,7 +21,7 @@ from bridge.uacs import Actor, ContentPart, Message, StructuredDataPart, TextPar
 log = structlog.get_logger()
 
 _PART: TypeAdapter[ContentPart] = TypeAdapter(ContentPart)
-_LONGEST = 300  # characters of a mistake that people and the agent are told
+_LONGEST = 300  # characters of a fault that people and the agent are shown
 
 
 class CardRepair:

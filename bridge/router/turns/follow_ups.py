@@ -9,16 +9,14 @@ from contextlib import asynccontextmanager
 
 import structlog
 
-from bridge.content.markdown import text_to_markdown
 from bridge.content.messages.agent_parts import PERSON, hand_over_of
 from bridge.content.messages.parts import message_text
-from bridge.content.text.tree import Paragraph, Text
 from bridge.model import ActorId, MessageId, RoomId, TurnId
 from bridge.model.archive_records import StoredMessage
 from bridge.model.turn_records import NewTurn, StoredTurn
 from bridge.ports.clock import Clock
 from bridge.ports.store.agents import AgentStore
-from bridge.router.outbound.notices import Notices, notice_id
+from bridge.router.outbound.notices import Notices, notice_id, plain_markdown
 from bridge.router.rooms.rooms import AgentMembership, Room, Rooms
 from bridge.router.turns.handovers import HandOvers
 from bridge.router.turns.selection import WITHIN, is_named
@@ -101,7 +99,7 @@ class FollowUps:
         )
         await self._notices.post(
             notice_id("round", room.id, repr(self._clock.time())),
-            text_to_markdown((Paragraph((Text(text),)),)),
+            plain_markdown(text),
             room.id,
             room.listeners(),
         )

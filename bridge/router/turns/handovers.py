@@ -9,13 +9,12 @@ from __future__ import annotations
 import structlog
 
 from bridge.content.cards.tree import Button
-from bridge.content.markdown import text_to_markdown
-from bridge.content.text.tree import Paragraph, Text
+from bridge.content.text.tree import Text
 from bridge.model import ActorId, MessageId, RoomId, split_key
 from bridge.model.turn_records import HandOver
 from bridge.ports.clock import Clock
 from bridge.ports.store.agents import AgentStore
-from bridge.router.outbound.notices import Notices, notice_id
+from bridge.router.outbound.notices import Notices, notice_id, plain_markdown
 from bridge.router.rooms.rooms import Room
 from bridge.router.signals import Signal
 from bridge.router.turns.sessions import Question, spots_of
@@ -99,7 +98,7 @@ class HandOvers:
         buttons = [Button((Text("Give back"),), id=GIVE_BACK, value=spot)] if button else []
         await self._notices.post(
             notice_id("held", room.id, spot, repr(self._clock.time())),
-            text_to_markdown((Paragraph((Text(text),)),)),
+            plain_markdown(text),
             room.id,
             room.listeners(),
             timeline=room.timeline,

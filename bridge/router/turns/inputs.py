@@ -1,4 +1,4 @@
-"""What an agent is told while it works, and the wish that it stops."""
+"""The inputs that an agent gets while it works, and the request to stop."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Inputs:
         self._arrived.set()
 
     def stop(self, by: ActorId | None) -> None:
-        """Ask the agent to stop; whoever runs the turn ends it if the agent goes on."""
+        """Ask the agent to stop; the turn runner ends the turn if the agent goes on."""
         if not self.stop_requested.is_set():
             self.give(StopWanted(by=by))
             self.stop_requested.set()

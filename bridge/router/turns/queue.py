@@ -35,7 +35,7 @@ log = structlog.get_logger()
 
 @dataclass
 class _Running:
-    """The turn that an agent works on now, and the turns whose questions it was told meanwhile.
+    """The turn that an agent works on now, and the turns whose questions it got meanwhile.
     `outdated`: the turn's own question was deleted or edited."""
 
     turn: StoredTurn

@@ -61,7 +61,7 @@ _LOOK = 1.0  # seconds between two looks at what an agent does before it writes
 class RunningTurn:
     """One turn while its agent works.
 
-    - `inputs`: what the agent is told meanwhile.
+    - `inputs`: what the agent gets meanwhile.
     - `began`: the monotonic clock's reading at the start.
     - `first_shown`: the seconds after which there was something to show.
     - `opening`: the task that shows the first words; `stream` shows the words after them.
