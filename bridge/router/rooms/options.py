@@ -1,7 +1,7 @@
 """What a room and each of its channels let pass, and how it is shown there. Pure values.
 
-A message passes into a room through its channel's sieve and the room's, and out of it through the
-sieve of each channel that shall show it.
+A message passes into a room through its channel's filter and the room's, and out of it through the
+filter of each channel that shows it.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """What an agent is asked: the turn, with the messages before the question, as many as the agent
-reads: page by page, newest first, until the agent's budget of tokens is full.
+reads: page by page, newest first, until the agent's token limit is full.
 
 `ThreadContext` says which thread each of these messages is in and what it answers.
 """
@@ -52,7 +52,7 @@ class _HistoryStore(ConversationStore, MessageStore, ReadingStore, TurnStore, Pr
 
 
 class History:
-    """Reads rooms for agents. The cost depends on the agent's budget of tokens, never on the length
+    """Reads rooms for agents. The cost depends on the agent's token limit, never on the length
     of the room: at most `Timeouts.history_rows` messages are looked at."""
 
     def __init__(self, store: _HistoryStore, timeouts: Timeouts) -> None:

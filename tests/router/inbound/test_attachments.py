@@ -56,10 +56,10 @@ class FakeWithFiles(FakeConnector):
 
 
 class FakeFetcher:
-    """Remembers what it was asked for; while it has an `error` it gives nothing."""
+    """Records its requests; while it has an `error` it returns nothing."""
 
     def __init__(self, error: Exception | None = None) -> None:
-        self.asked: list[tuple[str, Bearer | None]] = []
+        self.requests: list[tuple[str, Bearer | None]] = []
         self.error = error
 
     async def fetch(
@@ -70,7 +70,7 @@ class FakeFetcher:
         bearer: Bearer | None = None,
         limit: int | None = None,
     ) -> Fetched:
-        self.asked.append((url, bearer))
+        self.requests.append((url, bearer))
         if self.error:
             raise self.error
         return Fetched(BLOB, "image/png")
@@ -98,7 +98,7 @@ async def test_a_file_of_the_platform_is_fetched_with_its_token_and_an_open_one_
 
     message = await archived_pictures(clock, fetcher)
 
-    assert fetcher.asked == [(PRIVATE, Bearer("secret", ("files.fake.example",)))]
+    assert fetcher.requests == [(PRIVATE, Bearer("secret", ("files.fake.example",)))]
     assert _sources(message) == [{"file_id": BLOB.file_id}, {"url": OPEN}]
     kept_files = read_bridge_metadata(message)[0].kept
     assert {key: (one.file_id, one.size) for key, one in kept_files.items()} == {
@@ -110,7 +110,7 @@ async def test_a_message_whose_file_is_gone_goes_on_without_it(clock: FakeClock)
     message = await archived_pictures(clock, fetcher := FakeFetcher(FileGone("no such file")))
 
     assert _sources(message) == [{"url": PRIVATE}, {"url": OPEN}]
-    assert len(fetcher.asked) == 1
+    assert len(fetcher.requests) == 1
 
 
 # --- what cannot be had now -------------------------------------------------------------------
@@ -215,7 +215,7 @@ async def test_a_file_is_awaited_for_a_day(gallery: Gallery) -> None:
         assert router.operations.files_awaited == 0
 
     assert gallery.standing() == [("look", False)]
-    assert len(gallery.fetcher.asked) < 30
+    assert len(gallery.fetcher.requests) < 30
     assert await gallery.rig.store.waiting_rows() == []
 
 
@@ -224,10 +224,10 @@ async def test_a_host_that_asks_for_time_is_not_asked_before(gallery: Gallery) -
     async with gallery.rig.run():
         await gallery.sales.say("s", "look")
         await gallery.clock.advance(20)
-        asked = len(gallery.fetcher.asked)
+        requests = len(gallery.fetcher.requests)
         gallery.fetcher.error = None
         await gallery.clock.advance(250)
-        assert len(gallery.fetcher.asked) == asked
+        assert len(gallery.fetcher.requests) == requests
         await gallery.clock.advance(100)
 
     assert gallery.standing() == [("look", True)]
@@ -288,7 +288,7 @@ async def test_an_edit_of_the_words_keeps_the_file_that_we_have(gallery: Gallery
 
     assert gallery.standing() == [("see", True)]
     assert await gallery.picture() == KEPT
-    assert len(gallery.fetcher.asked) == 1
+    assert len(gallery.fetcher.requests) == 1
 
 
 def _sources(message: Message) -> list[JsonValue]:

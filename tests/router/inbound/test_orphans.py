@@ -19,13 +19,13 @@ from tests.router.inbound.test_routing import texts_in
 class FakeThatFetches(FakeWithHistory):
     """The same platform, where one message can be asked for."""
 
-    asked = 0
+    requests = 0
 
     def own_abilities(self) -> Abilities:
         return replace(super().own_abilities(), lookup=self)
 
     async def fetch(self, channel: ChannelRef, native_id: str, thread: str | None) -> Raw | None:
-        self.asked += 1
+        self.requests += 1
         for post in self.channels[channel.channel]:
             if post.id == native_id:
                 return posted(self, post.id, post.text)
@@ -83,7 +83,7 @@ async def test_an_edit_that_comes_before_its_post_waits_for_it_and_holds_nothing
         await rig.clock.let_work()
 
     assert billing.texts("b") == ["another", "mended twice"]
-    assert sales.asked == 0
+    assert sales.requests == 0
 
 
 async def test_a_message_that_does_not_come_is_fetched(pair: Pair) -> None:
@@ -107,7 +107,7 @@ async def test_an_edit_of_a_message_from_before_the_bridge_joined_does_not_bring
         row = await rig.store.inbox_row(1)
 
     assert row is not None
-    assert sales.asked == 1
+    assert sales.requests == 1
     assert billing.texts("b") == []
     assert await rig.store.waiting_rows() == []
 

@@ -1,4 +1,4 @@
-"""Budgets keep limits and hold nobody up who needs other ones."""
+"""Rate limits are kept, and a full limit delays only the requests that count against it."""
 
 from __future__ import annotations
 

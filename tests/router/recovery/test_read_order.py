@@ -198,22 +198,22 @@ async def test_rows_from_before_a_crash_with_no_gap_before_them_are_carried_at_o
 
 
 @pytest.mark.parametrize(
-    ("how", "away", "wanted"),
+    ("stop", "away", "timeout"),
     [("clean", 1.0, "live_wait_after_clean_stop"), ("clean", 3600.0, "live_wait"),
      ("crash", 1.0, "live_wait"), ("again", 1.0, "live_wait")],
 )  # fmt: skip
 async def test_live_events_wait_less_for_the_limits_after_a_clean_stop_a_moment_ago(
-    pairs: ChannelPairs, how: str, away: float, wanted: str
+    pairs: ChannelPairs, stop: str, away: float, timeout: str
 ) -> None:
-    await (pairs.crash() if how == "crash" else pairs.begin())
+    await (pairs.crash() if stop == "crash" else pairs.begin())
     await pairs.clock.advance(away)
     async with pairs.rig.run() as router:
-        if how == "again":
+        if stop == "again":
             router.inbox.session_began(pairs.sales.account)
         await pairs.sales.say(CHANNELS[0], "live")
         await pairs.clock.advance(1)
 
-    wait_limit = getattr(pairs.rig.timeouts, wanted)
+    wait_limit = getattr(pairs.rig.timeouts, timeout)
     assert (CHANNELS[0], wait_limit) in pairs.sales.reads
 
 

@@ -15,7 +15,7 @@ from tests.router.fake_connector import FakeConnector, FakeWithHistory
 
 
 class FakeThatConnects(FakeWithHistory):
-    """The same platform; `deaf` connections stand, and hear nothing."""
+    """A platform with history that counts connections and probes."""
 
     connections = 0
     probed = 0

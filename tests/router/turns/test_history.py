@@ -145,7 +145,7 @@ async def sqlite(tmp_path: Path) -> AsyncIterator[SqliteStore]:
     await store.close()
 
 
-def _fill(db: sqlite3.Connection, upto: int) -> None:
+def _fill(db: sqlite3.Connection, until: int) -> None:
     """The room has so many messages then: copies of its first."""
     db.execute(
         """
@@ -156,13 +156,13 @@ def _fill(db: sqlite3.Connection, upto: int) -> None:
         SELECT i, m.id || i, m.body, m.author, m.time, m.channel, m.native_id || i, 'complete', ''
         FROM n CROSS JOIN messages AS m ON m.n = 1
         """,
-        (upto,),
+        (until,),
     )
     db.execute(
         "INSERT INTO entries (timeline, seq, message) SELECT 1, n, n FROM messages "
         "WHERE n > (SELECT max(seq) FROM entries)"
     )
-    db.execute("UPDATE timelines SET length = ?", (upto,))
+    db.execute("UPDATE timelines SET length = ?", (until,))
 
 
 async def test_a_long_room_costs_no_more_than_a_short_one(sqlite: SqliteStore) -> None:
