@@ -1,16 +1,18 @@
-"""A delivery -> the calls that make it true, for what a connection can carry. Pure and stable."""
+"""A delivery -> the calls that carry it out, for what a connection can carry. Pure and stable."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import JsonValue
 
+from bridge.content.cards.bodies import rendering_of
 from bridge.content.cards.reader import NO_CARDS, Cards, is_rich
 from bridge.content.cards.tree import Asset
 from bridge.content.markdown import markdown_to_text
+from bridge.content.messages.calls import copy_call, post_call, standing_copies
 from bridge.content.messages.parts import message_text
 from bridge.content.safety.mentions import with_counterparts
 from bridge.content.text.plain import text_to_plain
@@ -29,7 +31,6 @@ from bridge.model import (
     PostMessage,
     QuotedMessage,
     RateLimitKey,
-    Receipt,
     RemoveReaction,
     UnpinMessage,
 )
@@ -65,24 +66,28 @@ class _Content:
 def encode(
     delivery: Delivery, form: Form, cards: Cards = NO_CARDS, files: Files | None = None
 ) -> Encoded:
-    """Posts go on where a broken one stopped. An edit of what stands there is another line that
-    says what the message says now; a deletion is a redaction, where the server has that."""
+    """Return the calls of a delivery and their losses.
+
+    A post or an edit that was interrupted continues after the copies that exist. An edit posts the
+    whole message again, as lines that begin with `(edited)`. A deletion redacts all copies, if the
+    server can redact.
+    """
     operation = delivery.operation
-    standing = [copy for copy in delivery.copies if not copy.deleted]
     match operation:
         case PostMessage(byline=by) | EditMessage(byline=by):
             content, losses = _content(delivery, cards, files)
-            if isinstance(operation, EditMessage) and standing:
-                correction = _correction(delivery, by, content, standing[0], form, files)
-                return Encoded(calls=(correction,), losses=losses)
+            method, first_slot = SAY, 0
+            if isinstance(operation, EditMessage) and standing_copies(delivery):
+                method, first_slot = CORRECT, ids.correction_slot(operation.id)
+                content = _as_correction(content)
             bodies = _bodies(delivery, by, content, form, files)
-            calls = _posts(delivery, bodies, {copy.slot for copy in standing})
+            calls = _posts(delivery, bodies, method, first_slot)
             return Encoded(calls=tuple(calls), losses=losses)
         case DeleteMessage():
-            return _deletion(delivery, standing, form)
+            return _deletion(delivery, form)
         case AddReaction() | RemoveReaction():
-            return _reaction(delivery, operation, standing)
-        case PinMessage() | UnpinMessage() if standing:
+            return _reaction(delivery, operation)
+        case PinMessage() | UnpinMessage() if standing_copies(delivery):
             loss = Loss(path="", kind="pin_unknown", what="a pin", shown_as="a note")
             return Encoded(calls=(), losses=(loss,))
         case _:
@@ -116,8 +121,8 @@ def _rich(
     message = delivery.message
     read, unread = cards.read(message)
     read = with_counterparts(read, delivery.counterparts)
-    url_of = {} if files is None else {"url_of": files.url_of}
-    rendering = cards.rendering(message, uploads=False, **url_of)
+    url_of = None if files is None else files.url_of
+    rendering = rendering_of(message, cards, url_of, uploads=False)
     code = ids.card_code(message.message_id)
     document, losses = card_document(read, rendering, code)
     live = rendering.token is not None and bool(numbered(read))
@@ -222,77 +227,53 @@ def paste_bytes(text: str) -> bytes:
 # --- calls ------------------------------------------------------------------------------------
 
 
+def _as_correction(content: _Content) -> _Content:
+    """Return the lines of an edit. An action becomes text: it cannot begin with `(edited)`."""
+    first, *rest = content.lines
+    return replace(content, lines=(f"{_EDITED}{first}", *rest), is_action=False)
+
+
 def _posts(
-    delivery: Delivery, bodies: Sequence[dict[str, JsonValue]], standing: set[int]
+    delivery: Delivery, bodies: Sequence[dict[str, JsonValue]], method: str, first_slot: int
 ) -> Iterator[Call]:
-    operation = delivery.operation
-    for slot, body in enumerate(bodies):
-        if slot not in standing:
-            yield Call(
-                kind="post", method=SAY, operation=operation.id, channel=operation.channel,
-                slot=slot, rate_limits=_rate_limits(delivery, body), body=body,
+    existing = {copy.slot for copy in standing_copies(delivery)}
+    for slot, body in enumerate(bodies, first_slot):
+        if slot not in existing:
+            yield post_call(
+                delivery, slot, method=method, body=body, rate_limits=_rate_limits(delivery, body),
+                thread=None,
             )  # fmt: skip
 
 
-def _correction(
-    delivery: Delivery,
-    by: Byline,
-    content: _Content,
-    copy: Receipt,
-    form: Form,
-    files: Files | None,
-) -> Call:
-    """All that the message says now, in one call: which lines changed nobody knows."""
-    first, *rest = content.lines
-    now = _Content((f"{_EDITED}{first}", *rest), content.whole, card=content.card)
-    bodies = _bodies(delivery, by, now, form, files)
-    body = {**bodies[0], **bodies[-1]}
-    for key in ("lines", "gaps"):
-        body[key] = [item for each in bodies for item in _listed(each[key])]
-    return Call(
-        kind="edit", method=CORRECT, operation=delivery.operation.id,
-        channel=delivery.operation.channel, slot=copy.slot, native_id=copy.native_id,
-        rate_limits=_rate_limits(delivery, body), body=body,
-    )  # fmt: skip
-
-
-def _listed(value: JsonValue) -> list[JsonValue]:
-    return value if isinstance(value, list) else []
-
-
-def _deletion(delivery: Delivery, standing: Sequence[Receipt], form: Form) -> Encoded:
-    operation = delivery.operation
-    redactable = [copy for copy in standing if not ids.is_made(copy.native_id)]
+def _deletion(delivery: Delivery, form: Form) -> Encoded:
+    copies = standing_copies(delivery)
+    redactable = [copy for copy in copies if not ids.is_made(copy.native_id)]
     if not form.redacts or not redactable:
         loss = Loss(path="", kind="deletion_not_shown", what="that the message was deleted")
-        return Encoded(calls=(), losses=(loss,) if standing else ())
-    calls = (
-        Call(
-            kind="delete", method=REDACT, operation=operation.id, channel=operation.channel,
-            slot=copy.slot, native_id=copy.native_id, rate_limits=_rate_limits(delivery, {}),
-            body={},
+        return Encoded(calls=(), losses=(loss,) if copies else ())
+    rate_limits = _rate_limits(delivery, {})
+    return Encoded(
+        calls=tuple(
+            copy_call(delivery, copy, "delete", method=REDACT, body={}, rate_limits=rate_limits)
+            for copy in redactable
         )
-        for copy in redactable
-    )  # fmt: skip
-    return Encoded(calls=tuple(calls))
+    )
 
 
-def _reaction(
-    delivery: Delivery, mark: AddReaction | RemoveReaction, standing: Sequence[Receipt]
-) -> Encoded:
-    if not standing or ids.is_made(standing[0].native_id):
+def _reaction(delivery: Delivery, reaction: AddReaction | RemoveReaction) -> Encoded:
+    copies = standing_copies(delivery)
+    if not copies or ids.is_made(copies[0].native_id):
         return Encoded(calls=())
-    call = Call(
-        kind="other", method=REACT if isinstance(mark, AddReaction) else UNREACT,
-        operation=mark.id, channel=mark.channel, slot=standing[0].slot,
-        native_id=standing[0].native_id, rate_limits=_rate_limits(delivery, {}),
-        body={"emoji": mark.emoji},
+    call = copy_call(
+        delivery, copies[0], "other",
+        method=REACT if isinstance(reaction, AddReaction) else UNREACT,
+        body={"emoji": reaction.emoji}, rate_limits=_rate_limits(delivery, {}),
     )  # fmt: skip
     return Encoded(calls=(call,))
 
 
 def _rate_limits(delivery: Delivery, body: dict[str, JsonValue]) -> tuple[RateLimitKey, ...]:
-    """A key for each line, so that a message of several lines counts as so many."""
+    """Return one key for each line: a message of several lines counts as often."""
     lines = body.get("lines")
     count = len(lines) if isinstance(lines, list) else 1
     key = RateLimitKey(rule=LINES, of=delivery.operation.account)

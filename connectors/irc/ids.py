@@ -7,7 +7,7 @@ import hashlib
 import re
 from datetime import UTC, datetime
 
-from bridge.model import ActorId, ChannelRef, MessageId, actor_id_of, split_key
+from bridge.model import ActorId, ChannelRef, MessageId, OperationId, actor_id_of, split_key
 
 PLATFORM: str = "irc"
 NETSPLIT = "*netsplit"  # the actor of a netsplit, which no nick can be
@@ -15,6 +15,7 @@ SERVER = "*server"
 
 _MADE = "~"  # begins the ids that we make; msgids of servers are left as they are
 _DIGITS = 14
+_SLOTS_OF_A_CORRECTION = 10_000
 _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?\d*Z")
 
 
@@ -119,6 +120,16 @@ def time_in(order: str) -> int:
 def message_in(order: str) -> str:
     """The native id in an order key; empty where it has none."""
     return order.split(":", 2)[2] if order.count(":") >= 2 else ""
+
+
+def correction_slot(edit: OperationId) -> int:
+    """Return the first slot of the lines that an edit posts.
+
+    It depends on the operation alone: an attempt that continues an interrupted edit finds the lines
+    that exist, and another edit of the message has other slots.
+    """
+    digest = hashlib.sha256(str(edit).encode("utf-8", "replace")).digest()
+    return (int.from_bytes(digest[:4], "big") + 1) * _SLOTS_OF_A_CORRECTION
 
 
 def card_code(message: MessageId | str) -> str:

@@ -59,8 +59,6 @@ class Sender:
         )  # fmt: skip
         native_id = await self._settled(speaker, call, composed, label)
         await self._remember_card(call, native_id)
-        if call.kind == "edit":
-            return Receipt(slot=call.slot, native_id=call.native_id or native_id)
         return Receipt(slot=call.slot, native_id=native_id)
 
     async def _mark(self, call: Call) -> Receipt:
@@ -107,9 +105,8 @@ class Sender:
         code = call.body.get("card")
         if not isinstance(code, str) or not code:
             return
-        message_id = call.native_id or native_id
         try:
-            await remember_card(self._key_values, call.channel, code, message_id)
+            await remember_card(self._key_values, call.channel, code, native_id)
         except BridgeError as error:
             log.warning("card_write_failed", channel=call.channel.key, error=str(error))
 

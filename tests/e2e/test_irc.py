@@ -95,6 +95,38 @@ async def test_replies_reactions_edits_and_deletions_cross(tmp_path: Path) -> No
             assert await bridge.store.dead_letters() == []
 
 
+@pytest.mark.parametrize("multiline", [True, False])
+async def test_a_deletion_redacts_the_message_and_the_lines_of_its_edits(
+    tmp_path: Path, multiline: bool
+) -> None:
+    offers = {
+        name: value for name, value in MODERN.items() if multiline or name != "draft/multiline"
+    }
+    async with both(offers) as (local, irc):
+        settings = with_irc(local, irc, tmp_path / "bridge.sqlite3")
+        slack = local.platforms["slack"]
+        team, channel = local.place("slack", "general")
+        person = local.person("slack", team)
+        async with running(local, settings) as (bridge, _):
+            await local.say("slack", "general", "this stays")
+            message = await local.say("slack", "general", "tpyo")
+            await local.until(lambda: len(irc.messages(CHANNEL)) == 2)
+            for edit in ("typo", "typo\nwith a second line"):
+                await slack.edit_as(team, channel, person, message, edit)
+                last = edit.rpartition("\n")[2]
+                await local.until(
+                    lambda last=last: irc.texts(CHANNEL)[-1].splitlines()[-1].endswith(last)
+                )
+                await bridge.router.settled()
+            lines = "\n".join(said_on_irc(irc)).split("\n")
+            assert sum("(edited) typo" in line for line in lines) == 2
+            await slack.delete_as(team, channel, person, message)
+            await local.until(lambda: len(irc.messages(CHANNEL)) == 1)
+
+            assert "this stays" in irc.texts(CHANNEL)[0]
+            assert await bridge.store.dead_letters() == []
+
+
 async def test_what_is_said_while_the_connection_is_down_arrives_once_and_in_order(
     tmp_path: Path,
 ) -> None:

@@ -15,8 +15,8 @@ _NO_FILES = "IRC carries no files"
 _NO_POLLS = "the platform has no polls"
 _EDITED = "another line, which begins with `(edited)`"
 _REDACTED = (
-    "a redaction, if the server has `draft/message-redaction`; else the line stays, as `(edited)` "
-    "lines always do"
+    "a redaction, if the server has `draft/message-redaction`; else the line stays, as do its "
+    "`(edited)` lines"
 )
 _QUOTED = "in the channel, with a tag and a quote of the root"
 

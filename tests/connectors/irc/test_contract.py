@@ -14,6 +14,7 @@ from bridge.sandbox.feed import Shown
 from bridge.testing.connector_contract import (
     ConnectorContract,
     ConnectorRig,
+    delete_of,
     edit_of,
     post_of,
     posted_messages,
@@ -110,27 +111,40 @@ class TestIrcContract(ConnectorContract):
         assert (shown.raw["+reply"], receipt.thread) == (root, None)
 
     async def test_an_edit_changes_the_copy(self, rig: ConnectorRig) -> None:
-        """Nothing on IRC changes: another line says what the message says now."""
+        """IRC cannot change a line: an edit posts the message again, as a copy of its own."""
         post = post_of(rig, "tpyo")
-        receipts = await send_all(rig, post)
+        (original,) = await send_all(rig, post)
 
-        (after,) = await send_all(rig, edit_of(post, "typo", receipts))
+        (correction,) = await send_all(rig, edit_of(post, "typo", [original]))
 
-        assert [shown.text for shown in rig.standing()] == ["<Ann> tpyo", "<Ann> (edited) typo"]
-        assert after.native_id == receipts[0].native_id
+        lines = {shown.id: shown.text for shown in rig.standing()}
+        assert lines == {
+            original.native_id: "<Ann> tpyo", correction.native_id: "<Ann> (edited) typo",
+        }  # fmt: skip
 
     async def test_a_longer_edit_adds_copies_and_a_shorter_one_takes_them_away(
         self, rig: ConnectorRig
     ) -> None:
-        """Each edit says the whole message once more, and no more copies than there were."""
+        """Every edit posts the whole message again, and changes no earlier copy."""
         post = post_of(rig, "short")
-        one = await send_all(rig, post)
+        original = await send_all(rig, post)
 
-        more = await send_all(rig, edit_of(post, "many words " * 60, one))
-        await send_all(rig, edit_of(post, "short again", more))
+        longer = await send_all(rig, edit_of(post, "many words " * 60, original))
+        await send_all(rig, edit_of(post, "short again", [*original, *longer]))
 
-        assert [receipt.native_id for receipt in more] == [one[0].native_id]
-        assert rig.standing()[-1].text == "<Ann> (edited) short again"
+        texts = [shown.text for shown in rig.standing()]
+        assert texts[0] == "<Ann> short"
+        assert " ".join(texts[1:-1]).count("many words") == 60
+        assert texts[-1] == "<Ann> (edited) short again"
+
+    async def test_a_deletion_redacts_the_lines_of_earlier_edits(self, rig: ConnectorRig) -> None:
+        post = post_of(rig, "tpyo")
+        original = await send_all(rig, post)
+        corrections = await send_all(rig, edit_of(post, "typo\nin two lines", original))
+
+        await send_all(rig, delete_of(post, [*original, *corrections]))
+
+        assert rig.standing() == []
 
     def pings(self, call: Call) -> bool:
         """The name in front would ring for whoever has that nick."""

@@ -149,26 +149,49 @@ def test_what_is_emphasised_as_a_whole_is_an_action() -> None:
     assert lines_of([call]) == [f"\x01ACTION A{GAP}nn waves\x01"]
 
 
-def test_an_edit_says_what_the_message_says_now() -> None:
-    stands = Receipt(slot=0, native_id="m1")
-    (call,) = encode(delivery("typo\nfixed", EditMessage, copies=(stands,)), ROOMY).calls
+def test_an_edit_posts_the_whole_message_again_in_slots_of_its_own() -> None:
+    original = Receipt(slot=0, native_id="m1")
+    calls = encode(delivery("typo\nfixed", EditMessage, copies=(original,)), ROOMY).calls
 
-    assert (call.kind, call.native_id) == ("edit", "m1")
-    assert lines_of([call]) == [f"{ANN}(edited) typo", f"{ANN}fixed"]
-
-
-def test_an_edit_of_what_stands_nowhere_is_said_as_a_post() -> None:
-    assert [call.kind for call in encode(delivery("hi", EditMessage), ROOMY).calls] == ["post"]
+    assert lines_of(calls) == [f"{ANN}(edited) typo", f"{ANN}fixed"]
+    first = ids.correction_slot(OperationId("op"))
+    assert [(call.kind, call.slot) for call in calls] == [("post", first), ("post", first + 1)]
 
 
-def test_a_deletion_is_a_redaction_or_named_as_lost() -> None:
-    stands = (Receipt(slot=0, native_id="m1"), Receipt(slot=1, native_id="m2"))
-    gone = Delivery(operation=DeleteMessage(**IDS), message=delivery("x").message, copies=stands)
+def test_an_interrupted_edit_continues_where_it_stopped() -> None:
+    original = Receipt(slot=0, native_id="m1")
+    edit = delivery("typo\nfixed", EditMessage, copies=(original,))
+    calls = encode(edit, ROOMY).calls
+    first_line = Receipt(slot=calls[0].slot, native_id="m2")
 
-    calls = encode(gone, MODERN).calls
+    continued = edit.model_copy(update={"copies": (original, first_line)})
+
+    assert encode(continued, ROOMY).calls == calls[1:]
+
+
+def test_another_edit_of_the_message_has_other_slots() -> None:
+    slots = {ids.correction_slot(OperationId(f"edit {number}")) for number in range(1000)}
+
+    assert len(slots) == 1000
+    assert 0 not in slots
+
+
+def test_an_edit_of_a_message_without_copies_is_a_post() -> None:
+    (call,) = encode(delivery("hi", EditMessage), ROOMY).calls
+
+    assert (call.kind, call.slot, lines_of([call])) == ("post", 0, [f"{ANN}hi"])
+
+
+def test_a_deletion_is_a_redaction_or_a_loss() -> None:
+    copies = (Receipt(slot=0, native_id="m1"), Receipt(slot=1, native_id="m2"))
+    deletion = Delivery(
+        operation=DeleteMessage(**IDS), message=delivery("x").message, copies=copies
+    )
+
+    calls = encode(deletion, MODERN).calls
     assert [(call.method, call.native_id) for call in calls] == [(REDACT, "m1"), (REDACT, "m2")]
     assert compose.mark(calls[0], TARGET).lines == (b"REDACT #general m1\r\n",)
-    plain = encode(gone, ROOMY)
+    plain = encode(deletion, ROOMY)
     assert (plain.calls, [loss.kind for loss in plain.losses]) == ((), ["deletion_not_shown"])
 
 
