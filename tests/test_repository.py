@@ -21,7 +21,7 @@ PLATFORM = re.compile(
 # The help of commands has examples, which can be run as they stand, of calls and of ids. It begins
 # with what the program is for.
 EXAMPLE = re.compile(r"^ +(?:uacs-bridge |--)|\((?:slack:T01:U01|discord:Ann)\)")
-PURPOSE = "Join Slack, Discord, Microsoft Teams and AI agents in shared rooms."
+PURPOSE = "Join Slack, Discord, Microsoft Teams, IRC and AI agents in shared rooms."
 TOP = {
     "pyproject.toml", "requirements.lock", "README.md", "Dockerfile", "CHANGELOG.md", "LICENSE",
     "bridge", "connectors", "tests", "config", "docs",

@@ -99,7 +99,7 @@ class Commands(RenamedCommands):
 )
 @click.version_option(package_name="uacs-bridge", message="uacs-bridge %(version)s")
 def main() -> None:
-    """Join Slack, Discord, Microsoft Teams and AI agents in shared rooms.
+    """Join Slack, Discord, Microsoft Teams, IRC and AI agents in shared rooms.
 
     \b
     First steps:
