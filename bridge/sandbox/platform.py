@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -23,6 +23,9 @@ class SandboxContext:
 
     base_url: str  # "http://127.0.0.1:8080", no slash at the end
     channels: int = 3  # channels per workspace, guild and team
+    # Ports for servers of the platforms' own, in order of preference; without one of them that is
+    # free, the kernel chooses.
+    server_ports: Sequence[int] = ()
     faults: Faults = field(default_factory=Faults)
     limits: Limits = field(default_factory=Limits)
     feed: Feed = field(default_factory=Feed)

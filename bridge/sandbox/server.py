@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from urllib.parse import urlsplit
 
 import uvicorn
@@ -21,6 +21,7 @@ from bridge.sandbox.local_only import LocalOnly
 from bridge.sandbox.platform import LocalPlatform, SandboxContext, Starts
 
 _FOUND = "uacs.route"
+_SERVER_PORTS = 20
 
 
 def local_platforms(
@@ -59,9 +60,14 @@ async def serve_sandbox(
     channels: int = 3,
     limits: bool = True,
     names: Sequence[str] | None = None,
+    taken_ports: Collection[int] = (),
     on_ready: Callable[[SandboxContext, dict[str, LocalPlatform]], None] | None = None,
 ) -> None:
-    """Serve until cancelled; port 0 takes a free one, told to `on_ready` in `base_url`."""
+    """Serve until cancelled; port 0 takes a free one, told to `on_ready` in `base_url`.
+
+    Platforms with servers of their own listen on the ports that follow a fixed `port`, so that they
+    are the same at each start; they leave out `taken_ports`, which other programs will need.
+    """
     config = uvicorn.Config(
         app="", host=host, port=port, log_config=None, log_level="warning",
         access_log=False,
@@ -71,7 +77,10 @@ async def serve_sandbox(
     # uvicorn makes it without a protocol number, for which asyncio leaves Nagle's algorithm on:
     # every answer then waits 40 ms for the client's acknowledgement (uvicorn 0.54, 2026-11).
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    context = SandboxContext(base_url=f"http://{host}:{sock.getsockname()[1]}", channels=channels)
+    context = SandboxContext(
+        base_url=f"http://{host}:{sock.getsockname()[1]}", channels=channels,
+        server_ports=_server_ports(port, taken_ports),
+    )  # fmt: skip
     context.limits.on = limits
     platforms = local_platforms(context, names)
     config.app = sandbox_app(context, platforms)
@@ -92,6 +101,11 @@ async def serve_sandbox(
         context.files.close()
         server.end()
         await serving
+
+
+def _server_ports(port: int, taken_ports: Collection[int]) -> Sequence[int]:
+    following = range(port + 1, min(port + _SERVER_PORTS, 65_535) + 1) if port else ()
+    return [candidate for candidate in following if candidate not in taken_ports]
 
 
 def _is_control(path: str) -> bool:

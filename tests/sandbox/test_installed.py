@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import subprocess
 import sys
 from collections.abc import Generator
@@ -95,6 +96,29 @@ async def test_a_platform_with_an_address_of_its_own_starts_before_it_is_used_an
     await asyncio.wait({serving})
 
     assert set(local.did[1:]) == {"closed"}
+
+
+@pytest.mark.parametrize("fixed", [True, False])
+async def test_servers_of_platforms_leave_out_the_port_that_another_program_needs(
+    monkeypatch: pytest.MonkeyPatch, fixed: bool
+) -> None:
+    monkeypatch.setattr(server, "local_platform_types", dict)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    ready: asyncio.Future[list[int]] = asyncio.get_running_loop().create_future()
+
+    serving = asyncio.create_task(
+        server.serve_sandbox(
+            port=port if fixed else 0, taken_ports=(port + 2,),
+            on_ready=lambda context, _: ready.set_result([*context.server_ports]),
+        )
+    )  # fmt: skip
+    ports = await ready
+    serving.cancel()
+    await asyncio.wait({serving})
+
+    assert ports[:3] == ([port + 1, port + 3, port + 4] if fixed else [])
 
 
 @pytest.mark.process

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from urllib.parse import urlsplit
 
 from starlette.routing import BaseRoute
 
@@ -41,15 +41,11 @@ class _Network:
     server: IrcServer
 
 
-_PORTS_ABOVE = 10_000
-
-
 class LocalIrc:
     """Two IRC networks, each a server on a port of its own; their names are the workspaces.
 
-    The first takes the port 10,000 above the sandbox's own and the second the next, where a bridge
-    beside the sandbox does not listen, or a free one where that is taken. Faults name messages of
-    apps `irc:PRIVMSG:<channel>` and messages of people `irc:event:<channel>`.
+    Faults name messages of apps `irc:PRIVMSG:<channel>` and messages of people
+    `irc:event:<channel>`.
     """
 
     name = "irc"
@@ -63,12 +59,9 @@ class LocalIrc:
 
     async def start(self) -> None:
         """Listen on a port for each network."""
-        port = urlsplit(self._context.base_url).port or 0
-        for number, network in enumerate(self._networks.values()):
-            try:
-                await network.server.start(port=port + _PORTS_ABOVE + number if port else 0)
-            except (OSError, OverflowError):
-                await network.server.start()
+        ports = iter(self._context.server_ports)
+        for network in self._networks.values():
+            await _listen(network.server, ports)
 
     async def disconnect(self, reason: str = "") -> None:
         for network in self._networks.values():
@@ -300,3 +293,12 @@ class LocalIrc:
         if message is None:
             raise NotFound(f"Message {msgid!r} not found in {channel}")
         return message
+
+
+async def _listen(server: IrcServer, ports: Iterator[int]) -> None:
+    """Listen on the first of these ports that is free, else on one that the kernel chooses."""
+    for port in ports:
+        with contextlib.suppress(OSError):
+            await server.start(port=port)
+            return
+    await server.start()

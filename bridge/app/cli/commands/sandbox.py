@@ -72,7 +72,13 @@ async def _serve(
 
     with stop_signals() as stop:
         serving = asyncio.create_task(
-            serve_sandbox(port=port, channels=channels, limits=limits, on_ready=ready)
+            serve_sandbox(
+                port=port,
+                channels=channels,
+                limits=limits,
+                taken_ports=(bridge_port,),
+                on_ready=ready,
+            )
         )
         stopping = asyncio.create_task(stop.wait())
         await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)

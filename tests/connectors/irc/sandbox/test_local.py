@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator
 
 import pytest
@@ -70,6 +71,23 @@ def test_the_connector_type_has_the_twin_and_settings_for_each_of_its_networks()
     assert [setting["network"] for setting in settings] == ["harbour", "meadow"]
     for setting in settings:
         connector_type.settings.model_validate({**setting, "port": 6667})
+
+
+async def test_each_server_listens_on_the_first_free_port_of_those_that_the_sandbox_names() -> None:
+    with socket.socket() as taken, socket.socket() as free:
+        for listener in (taken, free):
+            listener.bind(("127.0.0.1", 0))
+        taken.listen()
+        ports = [listener.getsockname()[1] for listener in (taken, free)]
+        local = LOCAL.build(SandboxContext(base_url="http://127.0.0.1:0", server_ports=ports))
+        assert isinstance(local, LocalIrc)
+        free.close()
+        await local.start()
+        first, second = (app["port"] for app in local.world().apps)
+        await local.close()
+
+    assert first == ports[1]
+    assert second not in (0, *ports)
 
 
 async def test_the_seeded_networks_have_the_channels_and_people_of_the_sandbox(
