@@ -27,7 +27,7 @@ class Channels:
                 ours=joined is None or joined.is_joined(name),
                 workspace_name=session.network,
             )
-            for name in session.wanted
+            for name in session.channels
         ]
 
     async def name(self, channel: ChannelRef) -> str | None:
@@ -40,5 +40,5 @@ class Channels:
             return None
         if any(character in channel for character in " ,\x07\0\r\n"):
             return None
-        self._session.want([channel])
+        self._session.add_channels([channel])
         return ids.channel_ref(network, channel)

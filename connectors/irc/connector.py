@@ -28,9 +28,10 @@ from connectors.irc.flood import TokenBucket
 from connectors.irc.form import Form
 from connectors.irc.history import History
 from connectors.irc.link import Endpoint, Link
+from connectors.irc.login import Login
 from connectors.irc.people import DirectMessages, People
 from connectors.irc.puppets import Puppets
-from connectors.irc.raws import Teller
+from connectors.irc.raws import RawBuilder
 from connectors.irc.receive import Receiver
 from connectors.irc.registration import Identity, other_nicks
 from connectors.irc.send import Sender
@@ -57,19 +58,19 @@ class IrcConnector:
         self._forms: OrderedDict[OperationId, Form] = OrderedDict()
         self._form = Form(max_lines=settings.max_lines, quiet=settings.quiet_names)
         self._session = Session(settings.network_name)
-        self._session.want(settings.channels)
+        self._session.add_channels(settings.channels)
         self._people = People(self._session)
-        teller = Teller(account, settings.network_name)
+        raws = RawBuilder(account, settings.network_name)
         self._puppets = Puppets(
             account, self._puppet_link if settings.puppets else None,
             lambda: self._session.support.nick_length, tools.clock,
             most=settings.max_puppets, suffix=settings.puppet_suffix,
             idle=settings.puppet_idle_minutes * 60, max_lines=settings.max_lines,
         )  # fmt: skip
-        self._history = History(self._session, teller, tools.clock, self._is_own)
+        self._history = History(self._session, raws, tools.clock, self._is_own)
         self._receiver = Receiver(
-            settings, self._session, teller, self._history, self._puppets, self._bot_link,
-            self._nickserv_password, tools.cards, tools.key_values, tools.clock, self._learn,
+            settings, self._session, Login(settings, self._nickserv_password), raws, self._history,
+            self._puppets, self._bot_link, tools.cards, tools.key_values, tools.clock, self._learn,
         )  # fmt: skip
         self._sender = Sender(self._speaker, tools.key_values, tools.files)
         self.abilities = self._abilities()

@@ -10,7 +10,7 @@ from bridge.model import Call, ChannelRef, Raw, Receipt
 from bridge.ports.clock import Clock
 from connectors.irc import caps, compose, ids
 from connectors.irc.batches import Batch
-from connectors.irc.raws import MESSAGES, Order, Teller, time_of
+from connectors.irc.raws import MESSAGES, Order, RawBuilder, time_of
 from connectors.irc.session import Session
 from connectors.irc.speaker import Speaker
 from connectors.irc.wire import Line, formatted
@@ -18,17 +18,17 @@ from connectors.irc.wire import Line, formatted
 _ANSWER_S = 15.0
 _MARGIN_MS = 60_000  # by which the server's clock may differ from ours
 _MOST_PAGES = 200
-_TELLERS = ("histserv",)  # services that tell as messages what was none
+_SERVICES = ("histserv",)  # their messages describe joins and the like
 
 
 class History:
     """One request at a time; `own` says which nicks are ours."""
 
     def __init__(
-        self, session: Session, teller: Teller, clock: Clock, own: Callable[[str], bool]
+        self, session: Session, raws: RawBuilder, clock: Clock, own: Callable[[str], bool]
     ) -> None:
         self._session = session
-        self._teller = teller
+        self._raws = raws
         self._clock = clock
         self._own = own
         self._one = asyncio.Lock()
@@ -54,7 +54,7 @@ class History:
         order = Order()
         async for line in self._after(channel, ids.time_in(cursor), ids.message_in(cursor)):
             if line.command in MESSAGES and not self._own(line.nick):
-                yield self._teller.message(
+                yield self._raws.message(
                     line, channel, order, now=self._clock.time(), us=self._us()
                 )
 
@@ -71,7 +71,7 @@ class History:
         order = Order()
         begin = self._begin(after, since)
         async for line in self._after(call.channel, begin, after or ""):
-            own_id, _ = self._teller.identify(line, time_of(line, self._clock.time()), order)
+            own_id, _ = self._raws.identify(line, time_of(line, self._clock.time()), order)
             if line.command not in MESSAGES or not self._own(line.nick):
                 continue
             text = line.last
@@ -90,7 +90,7 @@ class History:
         now = self._clock.time()
         for line in lines:
             if line.command in MESSAGES:
-                raw = self._teller.message(line, channel, order, now=now, us=self._us())
+                raw = self._raws.message(line, channel, order, now=now, us=self._us())
                 if raw.dedupe_key == f"message:{native_id}":
                     return raw
         return None
@@ -106,7 +106,7 @@ class History:
 
     def _key(self, line: Line, order: Order) -> str:
         at = time_of(line, self._clock.time())
-        native_id, number = self._teller.identify(line, at, order)
+        native_id, number = self._raws.identify(line, at, order)
         return ids.order_key(at, number, native_id)
 
     # --- pages ------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ class History:
                 raise Unavailable(f"The server does not tell the history of {target}") from None
             finally:
                 self._awaited = None
-        lines = [answer for answer in batch.lines() if answer.nick.lower() not in _TELLERS]
+        lines = [answer for answer in batch.lines() if answer.nick.lower() not in _SERVICES]
         return sorted(lines, key=lambda answer: time_of(answer, 0.0))
 
     # --- what the receiver hears ------------------------------------------------------------
@@ -193,6 +193,6 @@ def _beyond(lines: Sequence[Line], last_id: str) -> Sequence[Line]:
     """Those behind the message with this id, where it is among them."""
     order = Order()
     for number, line in enumerate(lines):
-        if last_id and Teller.identify(line, time_of(line, 0.0), order)[0] == last_id:
+        if last_id and RawBuilder.identify(line, time_of(line, 0.0), order)[0] == last_id:
             return lines[number + 1 :]
     return lines

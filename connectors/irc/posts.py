@@ -39,9 +39,9 @@ class Waiting:
     )
 
     @property
-    def sent(self) -> Sent | None:
-        """What an echo proves; only posts are echoed as themselves."""
-        return Sent(self.call.operation, self.call.slot) if self.call.kind == "post" else None
+    def sent(self) -> Sent:
+        """What an echo proves."""
+        return Sent(self.call.operation, self.call.slot)
 
     def write(self) -> None:
         self.written = True

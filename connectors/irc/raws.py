@@ -41,12 +41,12 @@ class Order:
 class Sent:
     """Which call of ours a line is the echo of."""
 
-    operation: OperationId | None
+    operation: OperationId
     slot: int
 
 
 @dataclass(frozen=True)
-class Teller:
+class RawBuilder:
     """Makes the rows of one account. `network` is the workspace of its channels."""
 
     account: AccountId

@@ -36,6 +36,7 @@ class Session:
     def __init__(self, network: str) -> None:
         self.network = network
         self.speaker: Speaker | None = None
+        self.began = False  # the bot has joined its channels, as far as the server lets it in
         self.support = Support()  # of the last connection, for names between two of them
         self._names: dict[str, str] = {}
         self._joins: dict[str, asyncio.Future[None]] = {}
@@ -57,8 +58,8 @@ class Session:
 
     # --- channels ---------------------------------------------------------------------------
 
-    def want(self, names: Iterable[str]) -> None:
-        """Be in these channels from now on; joined at once where a connection stands."""
+    def add_channels(self, names: Iterable[str]) -> None:
+        """Add channels that the bot joins, now if it is connected."""
         new = [name for name in names if ids.lower(name) not in self._names]
         for name in new:
             self._names[ids.lower(name)] = name
@@ -66,8 +67,20 @@ class Session:
             self.join(new)
 
     @property
-    def wanted(self) -> list[str]:
+    def channels(self) -> list[str]:
+        """The channels that the bot joins."""
         return list(self._names.values())
+
+    @property
+    def note(self) -> str:
+        """Why the bot is not in all of them."""
+        return "; ".join(sorted(self.problems.values()))[:500]
+
+    def channel_of(self, line: Line, target: str) -> ChannelRef:
+        """The channel `target`, or the direct messages of the line's author."""
+        if self.support.is_channel(target):
+            return self.ref(target)
+        return ids.direct_ref(self.network, line.nick, line.tags.get("account", ""))
 
     def ref(self, target: str) -> ChannelRef:
         """The channel that a server calls so, by the spelling that we know it by."""
@@ -112,7 +125,7 @@ class Session:
         why = JOIN_REFUSED.get(line.command)
         name = line.param(1)
         folded = self.support.fold(name)
-        names = {self.support.fold(wanted_name) for wanted_name in self._names.values()}
+        names = {self.support.fold(known_name) for known_name in self._names.values()}
         if why is None or not (folded in self._joins or folded in names):
             return False
         if self.speaker is not None and self.speaker.link.state.is_joined(name):
@@ -129,6 +142,7 @@ class Session:
 
     def lost(self, error: PlatformError) -> None:
         self.speaker = None
+        self.began = False
         for waiting in self._joins.values():
             if not waiting.done():
                 waiting.set_exception(error)

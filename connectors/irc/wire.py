@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 LINE_BYTES = 512  # with CR LF, without tags (RFC 2812, 2.3)
 CLIENT_TAG_BYTES = 4094  # of tag data that a client may send (IRCv3 message-tags)
@@ -42,6 +42,12 @@ class Line:
     @property
     def last(self) -> str:
         return self.params[-1] if self.params else ""
+
+    def with_account(self, account: str) -> Line:
+        """Return the line with the `account` tag of its source, unless it has one."""
+        if not account or "account" in self.tags:
+            return self
+        return replace(self, tags={**self.tags, "account": account})
 
 
 def parse(raw: bytes) -> Line | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -11,13 +11,14 @@ from typing import Any, cast
 import pytest
 
 from bridge.content.cards.reader import NO_CARDS, Cards
-from bridge.model import AccountId, ChannelRef
+from bridge.model import AccountId, ChannelRef, Event
 from bridge.model.secret_refs import SecretRef
 from bridge.ports.connector import ConnectorTools
 from bridge.ports.files import Files
 from bridge.runtime.clock import SystemClock
 from bridge.testing.inbox import ListInbox
 from connectors.irc import connector_type
+from connectors.irc.bylines import GAP
 from connectors.irc.connector import IrcConnector
 from connectors.irc.ids import channel_ref
 from connectors.irc.sandbox import MODERN, IrcServer, irc_server
@@ -25,8 +26,15 @@ from connectors.irc.sandbox import MODERN, IrcServer, irc_server
 CHANNEL = "#general"
 
 
+async def eventually(holds: Callable[[], bool]) -> None:
+    """Wait until it holds, 5 seconds at most."""
+    async with asyncio.timeout(5):
+        while not holds():  # noqa: ASYNC110 - the local server has no event for it
+            await asyncio.sleep(0.005)
+
+
 class DictKeyValues:
-    """A shelf in memory."""
+    """Key-value storage in memory."""
 
     def __init__(self) -> None:
         self.values: dict[str, str] = {}
@@ -53,7 +61,7 @@ class GivenTokens:
 
 @dataclass
 class Local:
-    """The local network, one connector on it, and what it heard."""
+    """The local network, one connector on it, and what it received."""
 
     irc: IrcServer
     inbox: ListInbox = field(default_factory=ListInbox)
@@ -84,7 +92,7 @@ class Local:
         await self.inbox.until(lambda: len(self.inbox.sessions) > began)
 
     async def again(self) -> None:
-        """Until the connection stands anew."""
+        """Wait until the connector has connected again."""
         began = len(self.inbox.sessions)
         await self.inbox.until(lambda: len(self.inbox.sessions) > began)
 
@@ -95,6 +103,19 @@ class Local:
             self.running = None
         for connector in self.made:
             await connector.close()
+
+    def events(self) -> list[Event]:
+        """The events of all rows in the inbox."""
+        return [event for raw in self.inbox.raws for event in self.made[-1].decode(raw)]
+
+    async def event(self, kind: type[Event]) -> Any:
+        """The first event of this kind, when it comes."""
+        await self.inbox.until(lambda: any(isinstance(event, kind) for event in self.events()))
+        return next(event for event in self.events() if isinstance(event, kind))
+
+    def texts(self) -> list[str]:
+        """The messages of the channel as people read them."""
+        return [text.replace(GAP, "") for text in self.irc.texts(CHANNEL)]
 
     async def say(self, text: str, thread: str | None = None, *, nick: str = "alice") -> str:
         return self.irc.say(nick, CHANNEL, text, reply=thread or "").id

@@ -84,7 +84,7 @@ class TestIrcContract(ConnectorContract):
             translate=translated,
             sdk_errors=errors(),
             kinds=[*KINDS, "SOMETHING_NEW"],
-            fields={"tasks": ("Receiver", "Link", "Puppets", "_failing")},
+            fields={"tasks": ("Receiver", "ChannelEvents", "Link", "Puppets", "_failing")},
         )
         await local.stop()
         assert local.irc.truncated == 0

@@ -33,10 +33,10 @@ from bridge.uacs import TextPart
 from connectors.irc import ids
 from connectors.irc.batches import Batch, Batches
 from connectors.irc.decode import NETJOIN, NETSPLIT, PRESS, decode
-from connectors.irc.raws import Order, Sent, Teller, nicks_in
+from connectors.irc.raws import Order, RawBuilder, Sent, nicks_in
 from connectors.irc.wire import Line, parse
 
-TELLER = Teller(AccountId("irc"), "net")
+RAWS = RawBuilder(AccountId("irc"), "net")
 CHANNEL = ids.channel_ref("net", "#General")
 DIRECT = ids.channel_ref("net", "alice")
 NOW = 1_790_000_000.5
@@ -52,7 +52,7 @@ def line_of(text: str) -> Line:
 
 
 def message(text: str, **more: Any) -> MessagePosted:
-    raw = TELLER.message(
+    raw = RAWS.message(
         line_of(text), more.pop("channel", CHANNEL), Order(), now=NOW, us="bridge", **more
     )
     (event,) = decode(raw)
@@ -61,7 +61,7 @@ def message(text: str, **more: Any) -> MessagePosted:
 
 
 def event(text: str, **more: Any) -> Event:
-    (found,) = decode(TELLER.event(line_of(text), CHANNEL, Order(), now=NOW, **more))
+    (found,) = decode(RAWS.event(line_of(text), CHANNEL, Order(), now=NOW, **more))
     return found
 
 
@@ -92,7 +92,7 @@ def test_an_action_is_emphasised_as_a_whole() -> None:
 
 @pytest.mark.parametrize("text", [" ", "", "\x01VERSION\x01", "\x01ACTION \x01"])
 def test_what_says_nothing_is_no_message(text: str) -> None:
-    raw = TELLER.message(line_of(f":alice!u@h PRIVMSG #general :{text}"), CHANNEL, Order(), now=NOW)
+    raw = RAWS.message(line_of(f":alice!u@h PRIVMSG #general :{text}"), CHANNEL, Order(), now=NOW)
 
     assert isinstance(decode(raw)[0], Ignored)
 
@@ -216,7 +216,7 @@ def test_without_a_msgid_the_id_is_the_same_live_and_read_back() -> None:
     live, again = Order(), Order()
 
     def raw(order: Order) -> Raw:
-        return TELLER.message(line, CHANNEL, order, now=NOW)
+        return RAWS.message(line, CHANNEL, order, now=NOW)
 
     first, second = raw(live), raw(live)
     assert first.dedupe_key != second.dedupe_key
