@@ -69,7 +69,7 @@ def _label(action: Button | Input) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """What somebody answered; `code` names the card, empty where nobody said which."""
+    """An answer to a card; `code` names the card, empty if the answer names none."""
 
     number: int
     code: str = ""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from connectors.irc.wire import Line
 
-_MOST_OPEN = 64
-_MOST_LINES = 20_000  # in all open batches together; a server that sends more is broken
+_MAX_OPEN = 64
+_MAX_LINES = 20_000  # in all open batches together; a server that sends more is broken
 CONCAT = "draft/multiline-concat"
 
 
@@ -56,7 +56,7 @@ class Batches:
         self._count = 0
 
     def feed(self, line: Line) -> Line | Batch | None:
-        """What is complete with this line: the line itself, or an outermost batch; else None."""
+        """Return a line that is in no batch, or an outermost batch when it is complete."""
         if line.command == "BATCH" and line.params:
             return self._batch(line)
         reference = line.tags.get("batch", "")
@@ -64,14 +64,14 @@ class Batches:
         if batch is None:
             return line
         self._count += 1
-        if self._count <= _MOST_LINES:
+        if self._count <= _MAX_LINES:
             batch.items.append(line)
         return None
 
     def _batch(self, line: Line) -> Batch | None:
         sign, reference = line.params[0][:1], line.params[0][1:]
         if sign == "+":
-            if len(self._open) < _MOST_OPEN:
+            if len(self._open) < _MAX_OPEN:
                 self._open[reference] = Batch(line.param(1).lower(), line.params[2:], line)
                 self._inner[reference] = line.tags.get("batch", "")
             return None

@@ -10,7 +10,7 @@ from bridge.content.text.names import cut_name
 from connectors.irc.formatting import clean
 
 GAP = "\u200b"  # a zero-width space: clients look for nicks as whole words
-_MOST = 32  # characters of a shown name
+_MAX_NAME = 32  # characters
 _NOT_IN_NICKS = re.compile(r"[^A-Za-z0-9\[\]\\`_^{|}-]+")
 
 
@@ -23,7 +23,7 @@ def byline(name: str, *, quiet: bool = True) -> str:
 def shown_name(name: str) -> str:
     """One line without codes, `?` where nothing is left; angle brackets would end the byline."""
     one_line = " ".join(clean(name).replace("<", "‹").replace(">", "›").split())
-    return cut_name(one_line, _MOST) or "?"
+    return cut_name(one_line, _MAX_NAME) or "?"
 
 
 def quieted(name: str) -> str:
@@ -43,10 +43,10 @@ def without_gaps(text: str) -> str:
     return text.replace(GAP, "")
 
 
-def nick_from(name: str, suffix: str, most: int) -> str:
+def nick_from(name: str, suffix: str, limit: int) -> str:
     """A nick that a server takes for this name: `Zoë Müller` -> `Zoe_Muller[b]`."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     nick = _NOT_IN_NICKS.sub("_", plain).strip("_") or "someone"
     if nick[0].isdigit() or nick[0] == "-":
         nick = f"_{nick}"
-    return nick[: max(1, most - len(suffix))] + suffix
+    return nick[: max(1, limit - len(suffix))] + suffix

@@ -11,7 +11,7 @@ from connectors.irc.wire import LINE_BYTES
 
 LINES = "lines"  # the rule of the rate limit: every line of an account counts
 
-# Bytes of `nick!user@host` until the server has told ours: longest nick, user and host in use.
+# Bytes of `nick!user@host` until the server sends ours: longest nick, user and host in use.
 LONGEST_MASK = 30 + 1 + 11 + 1 + 63
 TEXT_LIMIT = LINE_BYTES - 2 - len(": PRIVMSG #channel-name-of-32-characters--- :") - LONGEST_MASK
 
@@ -73,7 +73,7 @@ def capabilities_of(
             "author_picture": Level.DROPPED,
             "threads": Level.DROPPED,
             "replies": Level.FULL if replies else Level.PARTIAL,  # a line that quotes
-            "edit": Level.PARTIAL,  # another line says what the message says now
+            "edit": Level.PARTIAL,  # another line has the new text
             "delete": Level.PARTIAL if caps.REDACTION in on else Level.DROPPED,
             "mentions": Level.FULL,
             "group_mentions": Level.DROPPED,

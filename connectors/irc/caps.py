@@ -15,7 +15,7 @@ LABELS = "labeled-response"
 TAGS = "message-tags"
 _HISTORY_NAMES = ("draft/chathistory", "chathistory")
 
-WANTED = (
+REQUESTED = (
     "account-notify",
     "account-tag",
     "away-notify",
@@ -47,8 +47,8 @@ def read_list(written: str) -> dict[str, str]:
 
 
 def requests(offered: Collection[str], *, without: Collection[str] = ()) -> list[str]:
-    """The parameters of the CAP REQ lines that ask for what we want of an offer."""
-    names = [name for name in WANTED if name in offered and name not in without]
+    """The parameters of the CAP REQ lines that request those that the connector uses."""
+    names = [name for name in REQUESTED if name in offered and name not in without]
     return words_within(names, _REQUEST_BYTES)
 
 

@@ -67,8 +67,8 @@ def as_copy(native: JsonValue, rule: Rule, workspace: str = "") -> JsonValue:
 def card_document(
     card: Card, rendering: Rendering, code: str = ""
 ) -> tuple[Document, tuple[Loss, ...]]:
-    """All that a card says, as text; actions that somebody hears have numbers, and `code` names the
-    card among others."""
+    """The whole card as text; actions that work have numbers, and `code` names the card among
+    others."""
     losses = [*_lost_assets(card, rendering), *_lost_around_actions(card)]
     with_addresses = with_assets(card, lambda asset: _with_address(asset, rendering))
     document = markdown_to_text(card_words(with_addresses))

@@ -1,4 +1,4 @@
-"""The channels of an account: those of the configuration, and what the server says of them."""
+"""The channels of an account: those of the configuration, and those that the server lists."""
 
 from __future__ import annotations
 

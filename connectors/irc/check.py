@@ -24,7 +24,7 @@ _CHANNEL_S = 10.0
 
 @dataclass(frozen=True)
 class AccountHealth:
-    """The health of one account; `receiving` tells how its receiving side is, and `make_link` gives
+    """The health of one account; `receiving` returns the state of its connection, and `make_link`
     a new connection with the bot's identity."""
 
     make_link: Callable[[], Awaitable[Link]]

@@ -64,7 +64,7 @@ class IrcConnector:
         self._puppets = Puppets(
             account, self._puppet_link if settings.puppets else None,
             lambda: self._session.support.nick_length, tools.clock,
-            most=settings.max_puppets, suffix=settings.puppet_suffix,
+            limit=settings.max_puppets, suffix=settings.puppet_suffix,
             idle=settings.puppet_idle_minutes * 60, max_lines=settings.max_lines,
         )  # fmt: skip
         self._history = History(self._session, raws, tools.clock, self._is_own)
@@ -135,7 +135,7 @@ class IrcConnector:
         bot = self._session.require()
         await self._session.ensure_joined(call.channel)
         name = call.body.get("name")
-        if call.method == encode.SAY and isinstance(name, str) and not ids.is_direct(call.channel):
+        if call.method == encode.POST and isinstance(name, str) and not ids.is_direct(call.channel):
             author = await self._puppets.speaker(name, call.channel)
             return author or bot
         return bot

@@ -45,7 +45,7 @@ KINDS = (
     "PRIVMSG", "NOTICE", "TAGMSG", "REDACT", "JOIN", "PART", "QUIT", "KICK", "NICK", "TOPIC",
     "MODE", NETSPLIT, NETJOIN, PRESS,
 )  # fmt: skip
-NOTHING_SAID = "[message without text]"
+NO_TEXT = "[message without text]"
 _LATEST = 253_402_300_799  # seconds: the last moment of the year 9999
 
 
@@ -72,7 +72,7 @@ class LineData(BaseModel):
 
 
 class PressData(BaseModel):
-    """What somebody answered to a card."""
+    """A press of an action of a card."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -214,7 +214,7 @@ def _posted(origin: _Origin) -> Event:
 
 
 def _message(origin: _Origin, native_id: str, author: Person, document: Document) -> Message:
-    text = text_to_markdown(document) or NOTHING_SAID
+    text = text_to_markdown(document) or NO_TEXT
     return Message(
         message_id=message_id_of(origin.place.channel, native_id),
         timestamp=to_timestamp(origin.time),
@@ -228,7 +228,7 @@ def _answered(line: LineData) -> str | None:
 
 
 def _addresses(origin: _Origin, text: str) -> bool:
-    """Said to our bot alone, or with its nick as a word of its own."""
+    """Whether the message is to our bot alone, or has its nick as a word of its own."""
     if ids.is_direct(origin.place.channel):
         return True
     us = origin.wrapped.us
@@ -259,7 +259,7 @@ def _tagged(origin: _Origin) -> Event:
 def _pressed(origin: _Origin) -> Event:
     press = origin.wrapped.press
     if press is None:
-        raise ValueError("it says nothing of a press")
+        raise ValueError("it has no press")
     return ActionPressed(
         account=origin.raw.account, place=origin.place, time=origin.time, actor=origin.actor,
         target=press.target, token=press.token, native=origin.line.last, values=press.values,
@@ -296,7 +296,7 @@ def _kicked(origin: _Origin) -> Event:
 
 
 def _split(origin: _Origin) -> Event:
-    """A netsplit, or the return from one, is one event; its actor says how many people it is."""
+    """A netsplit, or the return from one, is one event; its actor names the number of people."""
     count = len(origin.wrapped.nicks)
     actor = origin.actor_of(f"{ids.NETSPLIT} {count} {origin.line.last}")
     if origin.raw.kind == NETSPLIT:

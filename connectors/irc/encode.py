@@ -46,16 +46,16 @@ from connectors.irc.formatting import clean
 from connectors.irc.splitting import Piece, split_line
 from connectors.irc.text import as_action, text_to_irc
 
-SAY, CORRECT, REDACT, REACT, UNREACT = "say", "correct", "redact", "react", "unreact"
+POST, CORRECT, REDACT, REACT, UNREACT = "post", "correct", "redact", "react", "unreact"
 PASTE_NAME, PASTE_TYPE = "message.txt", "text/plain"
-_EXCERPT = 40  # characters of what is answered
+_EXCERPT = 40  # characters of the quoted message
 _EDITED = "(edited) "
-_MOST_TOKENS = 100  # lines of a call that count against the rate limit
+_MAX_TOKENS = 100  # lines of a call that count against the budget
 
 
 @dataclass(frozen=True, slots=True)
 class _Content:
-    """What a message says on IRC: its lines, and what goes along."""
+    """A message as IRC shows it: its lines, its whole text, and the code of its card."""
 
     lines: tuple[str, ...]
     whole: str
@@ -76,7 +76,7 @@ def encode(
     match operation:
         case PostMessage(byline=by) | EditMessage(byline=by):
             content, losses = _content(delivery, cards, files)
-            method, first_slot = SAY, 0
+            method, first_slot = POST, 0
             if isinstance(operation, EditMessage) and standing_copies(delivery):
                 method, first_slot = CORRECT, ids.correction_slot(operation.id)
                 content = _as_correction(content)
@@ -110,14 +110,14 @@ def _content(
     action = as_action(document) if not code and delivery.quoted is None else None
     lines = text_to_irc(action or document) or [NO_TEXT]
     if delivery.quoted is not None:
-        lines[0] = f"{_answered(delivery.quoted)} {lines[0]}"
+        lines[0] = f"{_quote(delivery.quoted)} {lines[0]}"
     return _Content(tuple(lines), text_to_plain(document), action is not None, code), losses
 
 
 def _rich(
     delivery: Delivery, cards: Cards, files: Files | None
 ) -> tuple[Document, tuple[Loss, ...], str]:
-    """The text of a card, and its code where somebody hears what is answered to it."""
+    """The text of a card, the losses, and its code if its actions work."""
     message = delivery.message
     read, unread = cards.read(message)
     read = with_counterparts(read, delivery.counterparts)
@@ -129,8 +129,8 @@ def _rich(
     return document, (*unread, *losses), code if live else ""
 
 
-def _answered(quoted: QuotedMessage) -> str:
-    """The author and the first words of the message that is answered; it rings for nobody."""
+def _quote(quoted: Quoted) -> str:
+    """The author and the first words of the quoted message; the name notifies nobody."""
     who = quieted(shown_name(quoted.author))
     excerpt = cut_text(" ".join(clean(quoted.excerpt).split()), _EXCERPT)
     return f"↪ {who} “{excerpt}”:" if excerpt else f"↪ {who}:"
@@ -174,14 +174,14 @@ def _groups(pieces: Sequence[Piece], form: Form, by: Byline) -> Iterator[list[Pi
     if form.multiline is None:
         yield from ([piece] for piece in pieces)
         return
-    most, size = form.multiline, 0
+    limits, size = form.multiline, 0
     group: list[Piece] = []
     for piece in pieces:
-        more = len(piece.text.encode()) + 1
-        if group and (len(group) >= most.max_lines or size + more > most.max_bytes):
+        added = len(piece.text.encode()) + 1
+        if group and (len(group) >= limits.max_lines or size + added > limits.max_bytes):
             yield group
             group, size = [], 0
-        size += more + (0 if group else len(_name(by, form).encode()))
+        size += added + (0 if group else len(_name(by, form).encode()))
         group.append(piece)
     yield group
 
@@ -203,14 +203,14 @@ def _body(
 
 
 def _reply(delivery: Delivery, form: Form) -> str:
-    """The native id of what is answered, where a tag can name it."""
+    """The native id of the message that this one answers, if a tag can name it."""
     quoted = delivery.quoted.native_id if delivery.quoted else None
     target = quoted or delivery.thread or ""
     return target if form.replies and target and not ids.is_made(target) else ""
 
 
 def _link(content: _Content, files: Files | None) -> str:
-    """Where the whole text can be read; empty where nothing can be given out."""
+    """The address of the whole text; empty if the bridge serves no files."""
     if files is None:
         return ""
     digest = hashlib.sha256(paste_bytes(content.whole)).hexdigest()
@@ -277,4 +277,4 @@ def _rate_limits(delivery: Delivery, body: dict[str, JsonValue]) -> tuple[RateLi
     lines = body.get("lines")
     count = len(lines) if isinstance(lines, list) else 1
     key = RateLimitKey(rule=LINES, of=delivery.operation.account)
-    return (key,) * min(max(count, 1), _MOST_TOKENS)
+    return (key,) * min(max(count, 1), _MAX_TOKENS)

@@ -110,7 +110,7 @@ def is_in_code(line: str, cut: int) -> bool:
 
 
 class _State:
-    """What is switched on while a line is read."""
+    """The formatting that is on at a place of a line."""
 
     def __init__(self) -> None:
         self._on: set[Style] = set()

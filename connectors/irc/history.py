@@ -17,12 +17,12 @@ from connectors.irc.wire import Line, formatted
 
 _ANSWER_S = 15.0
 _MARGIN_MS = 60_000  # by which the server's clock may differ from ours
-_MOST_PAGES = 200
+_MAX_PAGES = 200
 _SERVICES = ("histserv",)  # their messages describe joins and the like
 
 
 class History:
-    """One request at a time; `own` says which nicks are ours."""
+    """Sends one request at a time; `own` returns whether a nick is ours."""
 
     def __init__(
         self, session: Session, raws: RawBuilder, clock: Clock, own: Callable[[str], bool]
@@ -31,7 +31,7 @@ class History:
         self._raws = raws
         self._clock = clock
         self._own = own
-        self._one = asyncio.Lock()
+        self._request = asyncio.Lock()
         self._awaited: tuple[str, str, asyncio.Future[Batch]] | None = None
 
     async def newest(self, channel: ChannelRef) -> str:
@@ -115,7 +115,7 @@ class History:
         """Lines from this time (milliseconds) on, without those up to the message `last_id`."""
         identities: set[tuple[str, str, str]] = set()
         at, last_known = max(0, begin - 1), last_id
-        for _ in range(_MOST_PAGES):
+        for _ in range(_MAX_PAGES):
             page = await self._ask("AFTER", channel, f"timestamp={ids.server_time(at)}", None)
             fresh = [
                 line
@@ -134,29 +134,29 @@ class History:
         self, subcommand: str, channel: ChannelRef, selector: str, limit: int | None
     ) -> list[Line]:
         """The lines of one answer, oldest first."""
-        async with self._one:
+        async with self._request:
             speaker = self._session.require()
             _require_history(speaker)
             await self._session.ensure_joined(channel)
             label = speaker.posts.label() if speaker.labels else ""
-            most = min(limit or 500, speaker.link.state.support.history_page)
+            count = min(limit or 500, speaker.link.state.support.history_page)
             target = speaker.target(channel)
             waiting: asyncio.Future[Batch] = asyncio.get_running_loop().create_future()
             self._awaited = (label, speaker.link.state.support.fold(target), waiting)
             tags = {"label": label} if label else {}
-            line = formatted("CHATHISTORY", subcommand, target, selector, str(most), tags=tags)
+            line = formatted("CHATHISTORY", subcommand, target, selector, str(count), tags=tags)
             speaker.link.put([line])
             try:
                 async with asyncio.timeout(_ANSWER_S):
                     batch = await waiting
             except TimeoutError:
-                raise Unavailable(f"The server does not tell the history of {target}") from None
+                raise Unavailable(f"The server does not send the history of {target}") from None
             finally:
                 self._awaited = None
         lines = [answer for answer in batch.lines() if answer.nick.lower() not in _SERVICES]
         return sorted(lines, key=lambda answer: time_of(answer, 0.0))
 
-    # --- what the receiver hears ------------------------------------------------------------
+    # --- answers of the server --------------------------------------------------------------
 
     def answered(self, batch: Batch, label: str) -> None:
         if self._awaited is None:
@@ -168,7 +168,7 @@ class History:
 
     def refused(self, line: Line) -> None:
         """FAIL CHATHISTORY."""
-        text = f"The server tells no history: {line.last} ({line.param(1)})"
+        text = f"The server refuses its history: {line.last} ({line.param(1)})"
         self._fail(Refused(text, code=line.param(1)))
 
     def lost(self, error: PlatformError) -> None:

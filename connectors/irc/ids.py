@@ -49,7 +49,7 @@ def is_direct(channel: ChannelRef) -> bool:
 
 
 def native_actor(nick: str, account: str = "") -> str:
-    """The services account where the server told one, else `~nick`: a nick proves nothing."""
+    """The services account if the server named one, else `~nick`: a nick proves nothing."""
     return lower(account) if account not in ("", "*", "0") else f"~{lower(nick)}"
 
 
@@ -58,7 +58,7 @@ def actor_id(network: str, nick: str, account: str = "") -> ActorId:
 
 
 def split_actor(actor: ActorId) -> tuple[str, str] | None:
-    """Network and native actor; None for whoever is not of IRC."""
+    """Network and native actor; None for an actor of another platform."""
     segments = split_key(actor)
     return (segments[1], segments[2]) if len(segments) == 3 and segments[0] == PLATFORM else None
 
@@ -89,7 +89,7 @@ def server_time(milliseconds: int) -> str:
 
 
 def made_id(milliseconds: int, nick: str, text: str, number: int = 0) -> str:
-    """The id of a message without a msgid. It is the same whenever the server tells the message
+    """The id of a message without a msgid. It is the same whenever the server sends the message
     with the same time; `number` tells equal messages of one millisecond apart."""
     digest = hashlib.sha256(f"{lower(nick)}\0{text}".encode("utf-8", "replace")).digest()
     mark = base64.urlsafe_b64encode(digest[:9]).decode()
@@ -107,7 +107,7 @@ def made_at(native_id: str) -> int | None:
 
 
 def order_key(milliseconds: int, number: int, native_id: str = "") -> str:
-    """Sorts as the server told things; `number` counts those of one millisecond."""
+    """A key that sorts in the server's order; `number` counts the lines of one millisecond."""
     return f"{milliseconds:0{_DIGITS}d}:{number:04d}:{native_id}"
 
 

@@ -1,4 +1,4 @@
-"""What a server says of itself in numeric 005 (ISUPPORT). Pure."""
+"""The limits and abilities of a server, from numeric 005 (ISUPPORT). Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FOLDS = {"ascii": _ASCII, "rfc1459": _RFC1459, "strict-rfc1459": _STRICT}
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """The tokens of a connection. Before the server has told them, the RFC's values hold."""
+    """The tokens of a connection. Until the server sends them, the RFC's values hold."""
 
     tokens: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -71,7 +71,7 @@ class Support:
 
     @property
     def bot_mode(self) -> str:
-        """The mode letter by which a client says that it is a bot; empty where there is none."""
+        """The mode letter that marks a client as a bot; empty if there is none."""
         return self.tokens.get("BOT", "")[:1]
 
     def takes_client_tag(self, name: str) -> bool:

@@ -7,7 +7,7 @@ import json
 from bridge.model import ChannelRef
 from bridge.ports.key_values import KeyValues
 
-_MOST = 20  # cards of one place
+_MAX_CARDS = 20  # cards of one place
 
 
 def _key(channel: ChannelRef) -> str:
@@ -19,7 +19,7 @@ async def remember_card(
 ) -> None:
     """The card is the newest of its place from now on."""
     cards = [card for card in await cards_in(key_values, channel) if card[0] != code]
-    await key_values.put(_key(channel), json.dumps([*cards, (code, native_id)][-_MOST:]))
+    await key_values.put(_key(channel), json.dumps([*cards, (code, native_id)][-_MAX_CARDS:]))
 
 
 async def cards_in(key_values: KeyValues, channel: ChannelRef) -> list[tuple[str, str]]:

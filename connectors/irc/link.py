@@ -22,8 +22,8 @@ log = structlog.get_logger()
 
 _LONGEST_LINE = 65_536  # bytes that are read as one line; a server that sends more is broken
 _OPEN_S = 60.0  # for connecting and registering; servers look up host names first
-_QUIET_S = 60.0  # without a line from the server, then it is asked for one
-_DEAD_S = 30.0  # after that question
+_QUIET_S = 60.0  # without a line from the server, until a PING asks for one
+_DEAD_S = 30.0  # after that PING
 _GOODBYE_S = 2.0
 _LOOK_S = 0.25  # for which an urgent line may have to wait at most
 
@@ -213,7 +213,7 @@ class Link:
             self.abort()
 
     async def _watch(self) -> None:
-        """A connection that says nothing is asked; one that does not answer is given up."""
+        """Probe a silent connection with PING, and break one that does not answer."""
         while True:
             await self._clock.sleep(_QUIET_S / 4)
             quiet = self._clock.monotonic() - self._line_at
@@ -229,7 +229,7 @@ class Link:
         self._bucket.slow_down()
 
     def abort(self) -> None:
-        """Break the connection: whoever reads finds its end."""
+        """Break the connection: `lines` ends."""
         if self._writer is not None:
             self._writer.transport.abort()
 

@@ -22,12 +22,12 @@ from connectors.irc.raws import Sent
 from connectors.irc.wire import Line
 
 _TRY_AGAIN_S = 10.0  # numeric 263 and RATE_LIMITED do not say for how long
-_MOST_REMEMBERED = 500
+_MAX_REMEMBERED = 500
 
 
 @dataclass(eq=False)
 class Waiting:
-    """One call: `text` is what its first line says, `target` the folded place."""
+    """One call: `text` is its first line, `target` the folded name of its channel."""
 
     call: Call
     target: str
@@ -53,7 +53,7 @@ class Waiting:
     def fail(self, error: PlatformError) -> None:
         if not self.settled.done():
             self.settled.set_exception(error)
-            self.settled.exception()  # whoever waited may have given up
+            self.settled.exception()  # the sender may have given up
 
 
 class Posts:
@@ -69,7 +69,7 @@ class Posts:
 
     def add(self, waiting: Waiting) -> None:
         self._waiting.append(waiting)
-        del self._waiting[:-_MOST_REMEMBERED]
+        del self._waiting[:-_MAX_REMEMBERED]
 
     def labelled(self, label: str) -> Waiting | None:
         return next(
@@ -77,8 +77,8 @@ class Posts:
         )
 
     def echoed(self, line: Line, label: str, fold: Callable[[str], str]) -> Waiting | None:
-        """The call whose echo this line is: by its label, else the oldest to this target that says
-        the same. It waits no more."""
+        """The call whose echo this line is: by its label, else the oldest to this target with
+        the same text. It waits no more."""
         call = self.labelled(label)
         if call is None:
             target = fold(line.param(0))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 _HOST = r"[\w-]+(?:\.[\w*-]+)+"
 _SPLIT = re.compile(rf"({_HOST}|\*\.net) ({_HOST}|\*\.split)")
 GATHER_S = 2.0  # in which the quits of one split come
-RETURN_S = 600.0  # in which those who come back are told of together
+RETURN_S = 600.0  # after which a return is a join like any other
 
 
 def is_split(reason: str) -> bool:
@@ -49,7 +49,7 @@ class Splits:
         return True
 
     def take_left(self) -> list[tuple[str, Gathered]]:
-        """Each channel with who left it; from now on they are told."""
+        """Return each channel with the people who left it, and forget them."""
         taken, self._left = self._left, {}
         return [(channel, gathered) for (channel, _), gathered in taken.items()]
 

@@ -40,7 +40,8 @@ class _Puppet:
 
 class Puppets:
     """`open_link` makes a connection for one of these nicks and a real name; None: puppets are
-    off. `nick_length` is the most that the server takes."""
+    off. `nick_length` returns the longest nick that the server accepts; `limit` is the greatest
+    number of connections."""
 
     def __init__(
         self,
@@ -49,7 +50,7 @@ class Puppets:
         nick_length: Callable[[], int],
         clock: Clock,
         *,
-        most: int,
+        limit: int,
         suffix: str,
         idle: float,
         max_lines: int,
@@ -58,7 +59,7 @@ class Puppets:
         self._open_link = open_link
         self._nick_length = nick_length
         self._clock = clock
-        self._most = most
+        self._limit = limit
         self._suffix = suffix
         self._idle = idle
         self._max_lines = max_lines
@@ -91,8 +92,8 @@ class Puppets:
         return puppet.speaker
 
     async def _begin(self, name: str) -> _Puppet:
-        assert self._open_link is not None  # noqa: S101 - asked by `speaker`
-        while len(self._puppets) >= self._most:
+        assert self._open_link is not None  # noqa: S101 - `speaker` checks it
+        while len(self._puppets) >= self._limit:
             _, oldest = self._puppets.popitem(last=False)
             await _end(oldest)
         link = self._open_link(self._nicks(name), name)
@@ -106,9 +107,9 @@ class Puppets:
     def _nicks(self, name: str) -> list[str]:
         """The nick of an author, and others with a number while somebody has it; all with the
         suffix, by which they are known for ours."""
-        most = min(self._nick_length(), 30)
-        room = max(1, most - len(self._suffix) - 1)
-        first = nick_from(name, self._suffix, most)
+        length = min(self._nick_length(), 30)
+        room = max(1, length - len(self._suffix) - 1)
+        first = nick_from(name, self._suffix, length)
         bare = first.removesuffix(self._suffix)[:room]
         return [first, *(f"{bare}{number}{self._suffix}" for number in range(2, 10))]
 
@@ -123,18 +124,18 @@ class Puppets:
             await asyncio.shield(waiting)
 
     async def _read(self, name: str, puppet: _Puppet) -> None:
-        """Its own echoes settle its posts; the bot hears everything else."""
+        """Settle its posts by their echoes; the bot's own connection receives everything else."""
         speaker, batches = puppet.speaker, Batches()
         try:
             async for line in speaker.link.lines():
                 item = batches.feed(line)
                 if isinstance(item, Line):
-                    self._hear(puppet, item, item.tags.get("label", ""))
+                    self._receive(puppet, item, item.tags.get("label", ""))
                 elif isinstance(item, Batch):
                     label = item.start.tags.get("label", "")
                     merged = item.merged() if item.kind == caps.MULTILINE else None
                     for received in [merged] if merged else item.lines():
-                        self._hear(puppet, received, label)
+                        self._receive(puppet, received, label)
         except PlatformError as error:
             log.info("puppet_lost", error=str(error))
         finally:
@@ -142,7 +143,7 @@ class Puppets:
             if self._puppets.get(name) is puppet:
                 del self._puppets[name]
 
-    def _hear(self, puppet: _Puppet, line: Line, label: str) -> None:
+    def _receive(self, puppet: _Puppet, line: Line, label: str) -> None:
         speaker = puppet.speaker
         state, fold = speaker.link.state, speaker.link.state.support.fold
         state.observe(line)

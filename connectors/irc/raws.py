@@ -1,4 +1,4 @@
-"""Lines of the server -> inbox rows, the same for a message heard live and read back. Pure."""
+"""Lines of the server -> inbox rows, the same for a message received live and read back. Pure."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from connectors.irc import ids
 from connectors.irc.wire import Line, reserialised
 
 MESSAGES = ("PRIVMSG", "NOTICE")
-_MOST_WORDS = 400  # of a message in which nicks are looked for
+_MAX_WORDS = 400  # of a message in which nicks are looked for
 
 
 @dataclass
 class Order:
-    """Numbers what is told in one millisecond, so that keys sort as the server told things."""
+    """Numbers the lines of one millisecond, so that keys sort in the server's order."""
 
     _at: int = 0
     _number: int = -1
@@ -137,7 +137,7 @@ class RawBuilder:
 
 
 def time_of(line: Line, now: float) -> int:
-    """When it happened, in milliseconds: the server's own time where it tells it."""
+    """The time of the line in milliseconds: the server's, if it sends one."""
     server_time = ids.milliseconds_of(line.tags.get("time", ""))
     return int(now * 1000) if server_time is None else server_time
 
@@ -145,7 +145,7 @@ def time_of(line: Line, now: float) -> int:
 def nicks_in(text: str, members: Mapping[str, str], fold: Any) -> list[str]:
     """Nicks of members that a text may address: its first word, and words with an @."""
     nicks: dict[str, None] = {}
-    for number, word in enumerate(text.split()[:_MOST_WORDS]):
+    for number, word in enumerate(text.split()[:_MAX_WORDS]):
         if number and not word.startswith("@"):
             continue
         bare = word.lstrip("@").rstrip(",:;.!?")

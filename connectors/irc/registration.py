@@ -12,7 +12,7 @@ from connectors.irc.wire import Line, formatted
 
 _SASL_FAILED = ("902", "904", "905", "906", "908")
 _NICK_REFUSED = ("432", "433", "436", "437")
-_MOST_NICKS = 12
+_MAX_NICKS = 12
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Registration:
         ]
 
     def feed(self, line: Line) -> list[bytes]:  # noqa: C901  # one flat match over the replies
-        """What is to be sent now."""
+        """Return the lines to send now."""
         match line.command:
             case "PING":
                 return [formatted("PONG", line.last)]
@@ -129,7 +129,7 @@ class Registration:
                 return
 
     def _ask_singly(self, listed: str) -> list[bytes]:
-        """A request is refused as a whole: its members are asked for one by one."""
+        """The server refuses a request as a whole: request its members one by one."""
         self._answered(listed)
         names = listed.split()
         if len(names) > 1:
@@ -185,7 +185,7 @@ def closed(line: Line) -> PlatformError:
 
 
 def other_nicks(nick: str, others: Sequence[str]) -> Iterator[str]:
-    """What is taken while the nick is in use."""
+    """The nicks to take while the nick is in use."""
     yield from others
-    for number in range(1, _MOST_NICKS - len(others)):
+    for number in range(1, _MAX_NICKS - len(others)):
         yield f"{nick}{'_' * number}" if number < 3 else f"{nick}{number}"

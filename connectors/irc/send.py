@@ -1,4 +1,4 @@
-"""A call -> the server -> the receipt of what now stands there."""
+"""A call -> the lines to the server -> the receipt of the copy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bridge.model import Call, Receipt
 from bridge.ports.files import Files
 from bridge.ports.key_values import KeyValues
 from connectors.irc import compose
-from connectors.irc.encode import CORRECT, REACT, REDACT, SAY, UNREACT, paste_bytes
+from connectors.irc.encode import CORRECT, POST, REACT, REDACT, UNREACT, paste_bytes
 from connectors.irc.key_values import remember_card
 from connectors.irc.posts import Waiting
 from connectors.irc.speaker import Speaker
@@ -41,14 +41,14 @@ class Sender:
 
     async def send(self, call: Call) -> Receipt:
         match call.method:
-            case method if method in (SAY, CORRECT):
-                return await self._say(call)
+            case method if method in (POST, CORRECT):
+                return await self._post(call)
             case method if method in (REDACT, REACT, UNREACT):
                 return await self._mark(call)
             case _:
                 raise Unavailable(f"Unknown call {call.method!r}; was it made by another version?")
 
-    async def _say(self, call: Call) -> Receipt:
+    async def _post(self, call: Call) -> Receipt:
         await self._keep_paste(call)
         speaker = await self._speaker(call)
         label = speaker.posts.label()
@@ -74,13 +74,13 @@ class Sender:
     async def _settled(
         self, speaker: Speaker, call: Call, composed: compose.Composed, label: str
     ) -> str:
-        """The native id that the server gave it, or one of ours where it tells none."""
+        """Write the lines and return the server's native id, or one of ours if it sends none."""
         target = speaker.link.state.support.fold(speaker.target(call.channel))
         waiting = Waiting(call, target, composed.first, label)
         speaker.posts.add(waiting)
         lines = list(composed.lines)
         if not speaker.answers(call):
-            lines.append(formatted("PING", label))  # what follows it was taken before it
+            lines.append(formatted("PING", label))  # its PONG proves that the server took the lines
         speaker.link.put(lines, together=composed.together, written=waiting.write)
         try:
             async with asyncio.timeout(_ANSWER_S):
@@ -93,7 +93,7 @@ class Sender:
                 late=True,
             ) from None
 
-    # --- what goes along --------------------------------------------------------------------
+    # --- pastes and cards --------------------------------------------------------------------
 
     async def _keep_paste(self, call: Call) -> None:
         paste = call.body.get("paste")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from bridge.errors import NotFound
 from bridge.model import Call, ChannelRef
 from connectors.irc import caps, ids
-from connectors.irc.encode import CORRECT, SAY
+from connectors.irc.encode import CORRECT, POST
 from connectors.irc.form import Form
 from connectors.irc.link import Link
 from connectors.irc.posts import Posts
@@ -48,7 +48,7 @@ class Speaker:
     def answers(self, call: Call) -> bool:
         """Whether the server answers a call by itself: messages by their echo, all others by a
         labelled acknowledgement."""
-        return self.echoes if call.method in (SAY, CORRECT) else self.labels
+        return self.echoes if call.method in (POST, CORRECT) else self.labels
 
     @property
     def form(self) -> Form:

@@ -46,11 +46,11 @@ def split_line(line: str, limit: int) -> list[Piece]:
 def _cut(text: str, room: int) -> int:
     """Where the text is cut so that at most `room` bytes stand before: behind a word, if that
     leaves at least a third of the room used."""
-    most = _reach(text, room)
-    space = text.rfind(" ", max(1, most // 3), most + 1)
+    reach = _reach(text, room)
+    space = text.rfind(" ", max(1, reach // 3), reach + 1)
     if space > 0:
         return space
-    cut = most
+    cut = reach
     while cut > 1 and is_in_code(text, cut):
         cut -= 1
     return max(cluster_start(text, cut, 0), 1)

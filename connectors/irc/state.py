@@ -1,4 +1,4 @@
-"""What is known of a connection from the lines it has brought: who we are, who is where. Pure."""
+"""The state of a connection, from its lines: our nick and mask, capabilities, members. Pure."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from connectors.irc.wire import Line
 
 
 class State:
-    """Told each line once, in order."""
+    """Observes each line once, in order."""
 
     def __init__(self, nick: str) -> None:
         self.nick = nick
-        self.mask = ""  # nick!user@host as others see us; empty until the server tells it
+        self.mask = ""  # nick!user@host as others see us; empty until the server sends it
         self.support = Support()
         self.offered: dict[str, str] = {}
         self.enabled: dict[str, str] = {}
@@ -65,7 +65,7 @@ class State:
     # --- lines ------------------------------------------------------------------------------
 
     def observe(self, line: Line) -> None:
-        """Take in one line. A QUIT or NICK must be asked about (`channels_of`) before."""
+        """Take in one line. Call `channels_of` before a QUIT or NICK."""
         if line.source and not line.is_from_server and self.is_us(line.nick):
             self.mask = line.source
         if "account" in line.tags and line.nick:

@@ -229,7 +229,7 @@ def as_action(document: Document) -> Document | None:
 
 
 def from_action(document: Document) -> Document:
-    """What somebody says by `/me`: emphasised as a whole."""
+    """The text of a `/me`, emphasised as a whole."""
     match document:
         case (Paragraph(children),):
             return normal((Paragraph((Emphasis(children),)),))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 LINE_BYTES = 512  # with CR LF, without tags (RFC 2812, 2.3)
 CLIENT_TAG_BYTES = 4094  # of tag data that a client may send (IRCv3 message-tags)
-MOST_PARAMS = 15
+MAX_PARAMS = 15
 
 _ESCAPES = {";": r"\:", " ": r"\s", "\\": r"\\", "\r": r"\r", "\n": r"\n"}
 _MEANINGS = {":": ";", "s": " ", "\\": "\\", "r": "\r", "n": "\n"}

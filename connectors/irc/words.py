@@ -7,7 +7,7 @@ from connectors.irc.formatting import plain
 
 
 def in_words(call: Call) -> Call | None:
-    """None for what is plain already."""
+    """Return the call without formatting; None if it has none."""
     lines = call.body.get("lines")
     if not isinstance(lines, list):
         return None

@@ -31,7 +31,7 @@ class _Batch:
 
 
 class Server(Protocol):
-    """What a client needs of its server (`IrcServer` says what each part is)."""
+    """What a client needs of its server (`IrcServer` describes the parts)."""
 
     offers: dict[str, str]
     world: World

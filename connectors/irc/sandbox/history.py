@@ -15,14 +15,14 @@ def page_of(
 ) -> Sequence[Message] | None:
     """The messages of one answer, oldest first; None for an unknown subcommand. LATEST, BEFORE and
     AFTER exclude their selectors."""
-    most = min(int(limit) if limit.isdecimal() else MAX_PAGE, MAX_PAGE)
+    count = min(int(limit) if limit.isdecimal() else MAX_PAGE, MAX_PAGE)
     match subcommand:
         case "LATEST":
-            return history[_last_until(history, selector, -1) + 1 :][-most:]
+            return history[_last_until(history, selector, -1) + 1 :][-count:]
         case "AFTER":
-            return history[_last_until(history, selector, len(history)) + 1 :][:most]
+            return history[_last_until(history, selector, len(history)) + 1 :][:count]
         case "BEFORE":
-            return history[: _first_from(history, selector)][-most:]
+            return history[: _first_from(history, selector)][-count:]
         case "AROUND":
             at = _last_until(history, selector, -1)
             return history[at : at + 1] if at >= 0 else []

@@ -165,7 +165,7 @@ class LocalIrc:
         raise Refused("IRC has no pinned messages")
 
     async def typing_as(self, workspace: str, channel: str, person: str) -> None:
-        """A person's client says that they write, with a `+typing` tag."""
+        """A person's client sends a `+typing` tag."""
         server, nick = self._present(workspace, channel, person)
         server.publish_tags(nick, channel, {"+typing": "active"})
 

@@ -37,7 +37,7 @@ class IrcServer:
       certificate SASL EXTERNAL accepts.
     - `truncated`: the number of lines that were cut because they had more than 512 bytes.
     - `on_change` is called for every message that is posted, deleted or reacted to.
-    - `next_fault` is asked for faults beside those of `world`: whether a client sent the message,
+    - `next_fault` returns faults beside those of `world`; its arguments: whether a client sent it,
       its target, and the kinds that can happen.
     """
 

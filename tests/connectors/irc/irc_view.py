@@ -20,8 +20,8 @@ def see(native: Any) -> View:
     view = View()
     text = _CODES.sub("", string(native, "text"))
     view.add("text", "/text")
-    said = [line for line in text.split("\n") if not line.startswith(_ANSWER)]
-    view.say("\n".join(said), "/text")
+    lines = [line for line in text.split("\n") if not line.startswith(_ANSWER)]
+    view.say("\n".join(lines), "/text")
     for line in text.split("\n"):
         if line.startswith(_ANSWER):
             for number, label, asks in _NUMBERED.findall(line):

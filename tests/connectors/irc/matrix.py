@@ -41,7 +41,7 @@ async def _reply(scene: Scene) -> None:
 async def _bot_post(scene: Scene) -> None:
     """Another bot speaks by a NOTICE, as bots of IRC do."""
     network, channel = scene.home
-    words = scene.words("said by a machine")
+    words = scene.words("posted by a machine")
     _server(scene).server(network).say("newsbot", channel, words, notice=True)
 
 
@@ -51,39 +51,41 @@ def _is_corrected(words: str) -> bool:
 
 def _edited(scene: Scene, there: str) -> bool:
     corrections = scene.messages_with(there, "after the edit")
-    return [_is_corrected(_text(one).partition("> ")[2]) for one in corrections] == [True]
+    return [_is_corrected(_text(message).partition("> ")[2]) for message in corrections] == [True]
 
 
 def _shortened(scene: Scene, there: str) -> bool:
     corrections = scene.messages_with(there, "piece 0, alone")
-    return [_is_corrected(_text(one).partition("> ")[2]) for one in corrections] == [True]
+    return [_is_corrected(_text(message).partition("> ")[2]) for message in corrections] == [True]
 
 
 def _answers_the_root(scene: Scene, there: str) -> bool:
     (root,) = scene.messages_with(there, "the root of a thread")[:1]
     answers = scene.messages_with(there, "below the root")
-    return [one.raw["tags"].get("+reply") for one in answers] == [root.id]
+    return [message.raw["tags"].get("+reply") for message in answers] == [root.id]
 
 
 def _names_the_author(scene: Scene, there: str) -> bool:
     people = scene.local.platforms[scene.origin].world().people
     author = next(person.name for person in people if person.id == scene.person)
     replies = scene.messages_with(there, "the reply itself")
-    return [f"↪ {author} “" in _text(one) for one in replies] == [True]
+    return [f"↪ {author} “" in _text(message) for message in replies] == [True]
 
 
 def _thread_is_named(scene: Scene, there: str) -> bool:
-    return len([one for one in scene.there(there) if "Where to eat?" in one.text]) == 1
+    return sum("Where to eat?" in message.text for message in scene.there(there)) == 1
 
 
 def _names_the_picture(scene: Scene, there: str) -> bool:
     """By its file name, or by its type where it has none."""
     pictures = scene.messages_with(there, "see the picture")
-    return ["red.gif" in one.text or "image/gif" in one.text for one in pictures] == [True]
+    return ["red.gif" in message.text or "image/gif" in message.text for message in pictures] == [
+        True
+    ]
 
 
 def _names_the_recording(scene: Scene, there: str) -> bool:
-    return any(f"voice-of-{scene.origin}" in one.text for one in scene.there(there))
+    return any(f"voice-of-{scene.origin}" in message.text for message in scene.there(there))
 
 
 COLUMN = Column(

@@ -31,10 +31,10 @@ async def found(local: Local, *names: str, **changed: Any) -> list[tuple[str, st
     findings = await required(connector.abilities.health).check(
         [channel_ref("local", name) for name in names]
     )
-    return [(one.level, one.what) for one in findings]
+    return [(finding.level, finding.what) for finding in findings]
 
 
-async def test_a_good_account_is_told_to_be_good(local: Local) -> None:
+async def test_check_finds_no_mistake_in_a_good_account(local: Local) -> None:
     assert await found(local, CHANNEL) == [
         ("ok", "The server lets 'bridge' in"),
         ("ok", "The bridge can read back the messages of a downtime"),
@@ -42,15 +42,15 @@ async def test_a_good_account_is_told_to_be_good(local: Local) -> None:
     ]
 
 
-async def test_what_a_plain_server_lacks_is_told() -> None:
+async def test_check_warns_of_the_abilities_that_a_plain_server_lacks() -> None:
     async with local_network(PLAIN) as local:
-        told = await found(local)
+        findings = await found(local)
 
-    assert [level for level, _ in told] == ["ok", "warning", "warning"]
-    assert "no history" in told[1][1]
+    assert [level for level, _ in findings] == ["ok", "warning", "warning"]
+    assert "no history" in findings[1][1]
 
 
-async def test_a_channel_that_lets_us_not_in_is_told_with_the_reason(local: Local) -> None:
+async def test_check_reports_why_the_bot_cannot_join_a_channel(local: Local) -> None:
     local.irc.world.channel("#locked").key = "x"
 
     assert (await found(local, "#locked"))[-1] == (
@@ -58,7 +58,7 @@ async def test_a_channel_that_lets_us_not_in_is_told_with_the_reason(local: Loca
     )  # fmt: skip
 
 
-async def test_a_login_that_fails_and_a_server_that_is_not_there_are_told(local: Local) -> None:
+async def test_check_reports_a_refused_login_and_a_missing_server(local: Local) -> None:
     local.tokens = GivenTokens({"P": "wrong"})
     ((level, what),) = await found(local, sasl="plain", password={"env": "P"})
     assert (level, "SASL" in what) == ("error", True)
@@ -68,7 +68,7 @@ async def test_a_login_that_fails_and_a_server_that_is_not_there_are_told(local:
     assert (level, "connection failed" in what) == ("error", True)
 
 
-def test_the_steps_of_setup_ask_for_leave_first() -> None:
+def test_setup_begins_with_the_permission_of_the_operators() -> None:
     steps = connector_type.setup({"name": "House Bridge", "account": "house"})
 
     assert steps[0].title == "Ask first"
@@ -93,19 +93,19 @@ def test_the_steps_of_setup_ask_for_leave_first() -> None:
         ({"nikc": "x"}, "nikc"),
     ],
 )
-def test_settings_that_cannot_be_meant_are_refused(given: dict[str, Any], wrong: str) -> None:
+def test_contradictory_settings_are_refused(given: dict[str, Any], wrong: str) -> None:
     with pytest.raises(ValidationError, match=wrong):
         IrcSettings.model_validate({"host": "irc.example.org", "nick": "bridge"} | given)
 
 
-def test_a_certificate_that_is_not_there_is_found_before_the_start() -> None:
+def test_a_missing_certificate_file_is_a_configuration_error() -> None:
     settings = IrcSettings(host="irc.example.org", nick="bridge", ca_file="/nowhere.pem")
 
     with pytest.raises(ConfigError, match="ca_file"):
         connector_type.verify(AccountId("irc"), settings)
 
 
-async def test_people_are_known_by_their_nicks_as_they_are_now(local: Local) -> None:
+async def test_people_are_found_by_account_or_current_nick(local: Local) -> None:
     local.irc.person("bob", account="robert")
     local.irc.join("bob", CHANNEL)
     connector = local.connector()
@@ -114,10 +114,10 @@ async def test_people_are_known_by_their_nicks_as_they_are_now(local: Local) -> 
     await local.inbox.until(lambda: bool(local.inbox.raws))
 
     named = [
-        await required(connector.abilities.people).person(ActorId(f"irc:local:{one}"))
-        for one in ("robert", "~alice")
+        await required(connector.abilities.people).person(ActorId(f"irc:local:{native}"))
+        for native in ("robert", "~alice")
     ]
-    assert [one.name for one in named if one] == ["bob", "alice"]
+    assert [person.name for person in named if person] == ["bob", "alice"]
     assert (
         await required(connector.abilities.people).person(ActorId("irc:elsewhere:~alice")) is None
     )
@@ -158,7 +158,7 @@ def certificate(folder: Path) -> Path:
     return path
 
 
-async def test_over_tls_the_server_must_prove_who_it_is(tmp_path: Path) -> None:
+async def test_over_tls_only_a_trusted_certificate_is_accepted(tmp_path: Path) -> None:
     path = certificate(tmp_path)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(path)

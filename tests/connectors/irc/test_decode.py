@@ -65,7 +65,7 @@ def event(text: str, **more: Any) -> Event:
     return found
 
 
-def said(posted: MessagePosted) -> str:
+def text_of(posted: MessagePosted) -> str:
     (part,) = posted.message.content
     assert isinstance(part, TextPart)
     return part.text
@@ -78,7 +78,7 @@ def test_a_message_has_its_id_its_time_and_its_author() -> None:
     assert posted.native_id == "abc"
     assert posted.time == datetime(2026, 9, 21, 14, 13, 20, 250_000, UTC)
     assert posted.author == Person(id=ActorId("irc:net:alice2"), name="alice")
-    assert said(posted) == "hi **there**"
+    assert text_of(posted) == "hi **there**"
     assert posted.message.message_id == "irc:net:#general:abc"
 
 
@@ -87,23 +87,23 @@ def test_a_nick_without_an_account_is_no_account() -> None:
 
 
 def test_an_action_is_emphasised_as_a_whole() -> None:
-    assert said(message(":alice!u@h PRIVMSG #general :\x01ACTION waves\x01")) == "_waves_"
+    assert text_of(message(":alice!u@h PRIVMSG #general :\x01ACTION waves\x01")) == "_waves_"
 
 
 @pytest.mark.parametrize("text", [" ", "", "\x01VERSION\x01", "\x01ACTION \x01"])
-def test_what_says_nothing_is_no_message(text: str) -> None:
+def test_a_line_without_text_is_ignored(text: str) -> None:
     raw = RAWS.message(line_of(f":alice!u@h PRIVMSG #general :{text}"), CHANNEL, Order(), now=NOW)
 
     assert isinstance(decode(raw)[0], Ignored)
 
 
-def test_a_notice_is_of_a_bot_and_addresses_nobody() -> None:
+def test_the_author_of_a_notice_is_a_bot_and_addresses_nobody() -> None:
     posted = message(":alice!u@h NOTICE #general :bridge: done")
 
     assert (posted.author.bot, posted.addresses_us) == (True, False)
 
 
-def test_who_says_to_be_a_bot_is_one() -> None:
+def test_the_bot_tag_marks_its_author_as_a_bot() -> None:
     assert message("@bot :robot!u@h PRIVMSG #general :beep").author.bot
 
 
@@ -116,32 +116,32 @@ def test_our_nick_as_a_word_addresses_us(text: str, addressed: bool) -> None:
     assert message(f":alice!u@h PRIVMSG #general :{text}").addresses_us is addressed
 
 
-def test_what_is_said_to_us_alone_addresses_us() -> None:
+def test_a_direct_message_addresses_the_bot() -> None:
     assert message(":alice!u@h PRIVMSG bridge :hello", channel=DIRECT).addresses_us
 
 
-def test_who_is_addressed_by_nick_is_mentioned() -> None:
+def test_a_nick_before_a_colon_is_a_mention() -> None:
     people = {"bob": "bobby", "bridge": "~bridge"}
 
-    assert said(message(":alice!u@h PRIVMSG #general :bob: look", people=people)) == (
+    assert text_of(message(":alice!u@h PRIVMSG #general :bob: look", people=people)) == (
         "[@bob](uacs:actor/irc:net:bobby): look"
     )
 
 
 @pytest.mark.parametrize("tag", ["+reply", "+draft/reply"])
-def test_a_reply_names_what_it_answers(tag: str) -> None:
+def test_a_reply_names_the_message_that_it_answers(tag: str) -> None:
     assert message(f"@{tag}=m1 :alice!u@h PRIVMSG #general :yes").reply_to == "m1"
 
 
-def test_our_own_words_are_known_with_their_operation() -> None:
+def test_our_own_message_has_its_operation_and_slot() -> None:
     sent = Sent(OperationId("op"), 2)
     posted = message("@msgid=m1 :bridge!u@h PRIVMSG #general :hi", sent=sent)
 
     assert (posted.own, posted.operation, posted.slot) == (True, "op", 2)
 
 
-def test_the_gap_in_a_copied_name_is_gone() -> None:
-    assert said(message(":alice!u@h PRIVMSG #general :a\u200bnn: hi")) == "ann: hi"
+def test_the_invisible_gap_in_a_copied_name_is_removed() -> None:
+    assert text_of(message(":alice!u@h PRIVMSG #general :a\u200bnn: hi")) == "ann: hi"
 
 
 EVENTS: dict[str, Event] = {
@@ -172,13 +172,13 @@ def test_a_line_is_an_event(text: str) -> None:
     assert event(text) == EVENTS[text]
 
 
-def test_when_we_are_kicked_the_channel_is_closed() -> None:
+def test_a_kick_of_the_bot_closes_the_channel() -> None:
     assert event(":op!u@h KICK #general bridge :out", own=True) == ChannelClosed(
         **BASE, reason="op kicked our bot: out"
     )
 
 
-def test_a_netsplit_is_one_event_that_says_how_many_people_it_is() -> None:
+def test_a_netsplit_is_one_event_with_the_number_of_people() -> None:
     gone = event("QUIT :hub.example leaf.example", kind=NETSPLIT, nicks=["a", "b", "c"])
     back = event("QUIT :hub.example leaf.example", kind=NETJOIN, nicks=["a"])
 
@@ -198,7 +198,7 @@ def test_an_answer_to_a_card_is_a_press() -> None:
 
 
 @pytest.mark.parametrize("payload", [b"", b"[]", b'{"line": {}, "at": 1e20}', b'{"line": 5}'])
-def test_what_is_no_row_of_ours_is_undecodable(payload: bytes) -> None:
+def test_a_payload_of_another_program_is_undecodable(payload: bytes) -> None:
     raw = Raw(
         account=AccountId("irc"), kind="PRIVMSG", dedupe_key="d", order_key="o", channel=CHANNEL,
         payload=payload,
@@ -224,7 +224,7 @@ def test_without_a_msgid_the_id_is_the_same_live_and_read_back() -> None:
     assert first.order_key < second.order_key
 
 
-def test_a_key_tells_its_time_and_its_message() -> None:
+def test_an_order_key_contains_its_time_and_message() -> None:
     key = ids.order_key(1_790_000_000_250, 3, "ab:c")
 
     assert (ids.time_in(key), ids.message_in(key)) == (1_790_000_000_250, "ab:c")
@@ -233,7 +233,7 @@ def test_a_key_tells_its_time_and_its_message() -> None:
     assert ids.milliseconds_of("yesterday") is None
 
 
-def test_an_id_that_we_made_tells_when() -> None:
+def test_a_made_id_contains_its_time() -> None:
     made = ids.made_id(123, "Alice", "hi")
 
     assert (ids.is_made(made), ids.made_at(made), ids.made_at("m1")) == (True, 123, None)
@@ -246,7 +246,7 @@ def test_a_card_has_a_code_of_three_letters() -> None:
     )
 
 
-def test_nicks_are_looked_for_where_people_address_them() -> None:
+def test_only_nicks_that_a_text_addresses_are_found() -> None:
     members = {"bob": "Bob", "al": "al"}
 
     assert nicks_in("Bob: ask @al! not bob", members, str.lower) == ["Bob", "al"]
@@ -258,7 +258,7 @@ def test_nicks_are_looked_for_where_people_address_them() -> None:
 def collected(*lines: str) -> list[Line | Batch]:
     batches = Batches()
     found = [batches.feed(line_of(line)) for line in lines]
-    return [one for one in found if one is not None]
+    return [item for item in found if item is not None]
 
 
 def test_lines_of_one_message_are_joined() -> None:
@@ -276,7 +276,7 @@ def test_lines_of_one_message_are_joined() -> None:
     assert (merged.last, merged.tags["msgid"]) == ("one\ntwo and a half", "m1")
 
 
-def test_a_batch_within_a_batch_belongs_to_it_and_other_lines_pass() -> None:
+def test_a_nested_batch_is_an_item_of_the_outer_one() -> None:
     alone, outer = collected(
         ":s BATCH +1 chathistory #x",
         "@batch=1 :a!u@h PRIVMSG #x :first",

@@ -78,7 +78,7 @@ def test_each_line_is_a_message_under_the_authors_name() -> None:
     assert [call.slot for call in encoded.calls] == [0, 1]
 
 
-def test_where_the_server_takes_several_lines_they_are_one_message() -> None:
+def test_several_lines_are_one_message_on_a_server_with_multiline() -> None:
     (call,) = encode(delivery("one\ntwo"), MODERN).calls
 
     composed = compose.message(call, MODERN, TARGET, label="L", batch="b")
@@ -91,7 +91,7 @@ def test_where_the_server_takes_several_lines_they_are_one_message() -> None:
     assert composed.together
 
 
-def test_a_long_line_is_put_together_again_by_the_server() -> None:
+def test_a_long_line_is_split_so_that_the_server_joins_it_again() -> None:
     words = " ".join(f"word{n}" for n in range(200))
     (call,) = encode(delivery(words), MODERN).calls
     composed = compose.message(call, MODERN, TARGET)
@@ -101,7 +101,7 @@ def test_a_long_line_is_put_together_again_by_the_server() -> None:
     assert all(size_without_tags(line) <= 512 for line in composed.lines)
 
 
-def test_a_server_that_takes_several_lines_no_more_gets_them_one_by_one() -> None:
+def test_a_multiline_call_is_sent_as_single_lines_on_a_server_without_multiline() -> None:
     (call,) = encode(delivery("one\ntwo"), MODERN).calls
 
     assert lines_of([call], ROOMY) == [f"{ANN}one", f"{ANN}two"]
@@ -113,7 +113,7 @@ def test_an_author_with_a_connection_of_their_own_needs_no_name() -> None:
     assert compose.message(call, ROOMY, TARGET, bare=True).lines == (b"PRIVMSG #general hi\r\n",)
 
 
-def test_a_mask_that_grew_after_the_call_was_made_cuts_nothing() -> None:
+def test_a_call_made_for_a_shorter_mask_loses_no_text() -> None:
     (call, *_) = encode(delivery("x" * 2000), ROOMY).calls
     longer = Form(mask=100)
 
@@ -125,17 +125,17 @@ def test_a_mask_that_grew_after_the_call_was_made_cuts_nothing() -> None:
 
 
 @given(st.text(max_size=1500), st.booleans())
-def test_whatever_is_said_fits_into_lines_of_512_bytes(text: str, modern: bool) -> None:
+def test_any_text_fits_into_lines_of_512_bytes(text: str, modern: bool) -> None:
     form = MODERN if modern else ROOMY
     for call in encode(delivery(text), form).calls:
         for raw in compose.message(call, form, TARGET).lines:
-            told = size_without_tags(raw) + 1 + form.mask + 1
-            assert told <= 512 or not raw.startswith(b"PRIVMSG")
+            size = size_without_tags(raw) + 1 + form.mask + 1
+            assert size <= 512 or not raw.startswith(b"PRIVMSG")
             assert raw.count(b"\n") == 1
 
 
-def test_what_is_answered_is_named_by_a_tag_or_quoted() -> None:
-    quoted = QuotedMessage(author="Bob", excerpt="shall we meet?", native_id="m1")
+def test_a_reply_has_a_tag_or_a_quote() -> None:
+    quoted = Quoted(author="Bob", excerpt="shall we meet?", native_id="m1")
     (tagged,) = encode(delivery("yes", quoted=quoted), MODERN).calls
 
     (line,) = compose.message(tagged, MODERN, TARGET).lines
@@ -143,7 +143,7 @@ def test_what_is_answered_is_named_by_a_tag_or_quoted() -> None:
     assert lines_of([tagged], ROOMY) == [f"{ANN}↪ B{GAP}ob “shall we meet?”: yes"]
 
 
-def test_what_is_emphasised_as_a_whole_is_an_action() -> None:
+def test_a_text_emphasised_as_a_whole_is_an_action() -> None:
     (call,) = encode(delivery("*waves*"), ROOMY).calls
 
     assert lines_of([call]) == [f"\x01ACTION A{GAP}nn waves\x01"]
@@ -207,7 +207,7 @@ def test_a_reaction_is_a_tag_on_the_first_copy() -> None:
 
 
 @pytest.mark.parametrize("mark", [PinMessage, UnpinMessage])
-def test_a_pin_is_named_as_lost_so_that_a_note_says_it(
+def test_a_pin_is_a_loss_so_that_a_note_names_it(
     mark: type[PinMessage | UnpinMessage],
 ) -> None:
     stands = (Receipt(slot=0, native_id="m1"),)
@@ -228,7 +228,7 @@ def test_every_line_counts_against_the_pace() -> None:
 
 
 class NoBlobs:
-    """Only addresses are asked for here."""
+    """Only addresses are assets for here."""
 
 
 def files(url: str) -> Files:
@@ -249,23 +249,23 @@ def test_a_long_text_ends_with_a_link_to_all_of_it() -> None:
     assert calls[0].body["paste"] == LONG
 
 
-def test_where_no_link_can_be_given_a_long_text_is_said_whole() -> None:
+def test_a_long_text_is_posted_whole_without_a_link() -> None:
     assert len(encode(delivery(LONG), ROOMY).calls) == 30
     assert len(encode(delivery(LONG), ROOMY, files=files("")).calls) == 30
 
 
-def test_the_link_names_the_bytes_that_are_kept() -> None:
-    asked: list[Asset] = []
+def test_the_link_of_a_long_text_names_the_stored_bytes() -> None:
+    assets: list[Asset] = []
 
     def url_of(asset: Asset) -> str:
-        asked.append(asset)
+        assets.append(asset)
         return "https://b.example/x"
 
     given = Files(NoBlobs(), NoBlobs(), url_of)  # type: ignore[arg-type]
     encode(delivery(LONG), ROOMY, files=given)
 
-    assert asked[0].size == len(paste_bytes(LONG))
-    assert asked[0].file_id.startswith("blob:sha256-")
+    assert assets[0].size == len(paste_bytes(LONG))
+    assert assets[0].file_id.startswith("blob:sha256-")
 
 
 # --- cards ----------------------------------------------------------------------------------
@@ -307,14 +307,14 @@ def test_a_card_is_text_and_its_actions_have_numbers() -> None:
     assert calls[-1].body["card"] == code
 
 
-def test_where_nobody_hears_a_press_there_are_no_numbers() -> None:
+def test_actions_that_nobody_receives_have_no_numbers() -> None:
     encoded = encode(card_delivery("slack:T:U"), ROOMY, Cards({}, bytes(32)))
 
     assert not any("!1" in line for line in lines_of(encoded.calls))
     assert "actions_as_text" in [loss.kind for loss in encoded.losses]
 
 
-def test_where_a_channel_takes_no_colours_the_words_stay() -> None:
+def test_a_call_in_words_has_the_text_without_formatting() -> None:
     (call,) = encode(delivery("**bold** text"), ROOMY).calls
 
     plain = in_words(call)

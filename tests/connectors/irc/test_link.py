@@ -36,12 +36,12 @@ class Server:
 
     def __init__(self, *, alive: bool) -> None:
         self.alive = alive
-        self.heard: list[bytes] = []
+        self.received: list[bytes] = []
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b":s 001 bridge :hi\r\n:s 422 bridge :no motd\r\n")
         while line := await reader.readline():
-            self.heard.append(line.rstrip())
+            self.received.append(line.rstrip())
             if line.startswith(b"PING") and self.alive:
                 writer.write(b":s PONG s :alive\r\n")
         writer.close()
@@ -74,23 +74,23 @@ async def read_for(server: Server, seconds: float) -> float:
     return clock.now
 
 
-async def test_a_server_that_says_nothing_is_asked_and_then_given_up() -> None:
+async def test_a_silent_server_is_probed_and_then_disconnected() -> None:
     server = Server(alive=False)
 
     stood = await read_for(server, 1000)
 
     assert 90 <= stood <= 120
-    assert server.heard.count(b"PING alive") == 1
+    assert server.received.count(b"PING alive") == 1
 
 
-async def test_a_server_that_answers_is_kept() -> None:
+async def test_a_server_that_answers_the_probe_stays_connected() -> None:
     server = Server(alive=True)
 
     assert await read_for(server, 600) >= 600
-    assert server.heard.count(b"PING alive") >= 5
+    assert server.received.count(b"PING alive") >= 5
 
 
-async def test_a_server_that_is_not_there_is_unavailable() -> None:
+async def test_a_missing_server_is_unavailable() -> None:
     link = Link(
         Endpoint("127.0.0.1", 1, tls=False), Identity("bridge"), HurriedClock(),
         TokenBucket(5, 1.0, 0.0),

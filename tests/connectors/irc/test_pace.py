@@ -9,7 +9,7 @@ from tests.connectors.irc.conftest import CHANNEL, Local, local_network
 from tests.connectors.irc.sending import post
 
 
-def test_a_burst_goes_at_once_and_then_one_line_in_a_second() -> None:
+def test_after_the_burst_one_line_a_second_is_allowed() -> None:
     bucket, now, sent = TokenBucket(4, 1.0, 0.0), 0.0, []
 
     for _ in range(8):
@@ -20,7 +20,7 @@ def test_a_burst_goes_at_once_and_then_one_line_in_a_second() -> None:
     assert sent == [0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 4.0]
 
 
-def test_an_urgent_line_waits_for_nothing_and_is_paid_for_later() -> None:
+def test_an_urgent_line_goes_at_once_and_delays_the_next() -> None:
     bucket = TokenBucket(1, 1.0, 0.0)
     bucket.take(0.0)
     bucket.take(0.0)  # an answer to PING
@@ -44,7 +44,7 @@ def test_the_lanes_keep_the_same_pace() -> None:
     assert (rate.count, rate.seconds) == (4, 8.0)
 
 
-async def test_two_hundred_lines_at_the_servers_own_pace_are_no_flood() -> None:
+async def test_two_hundred_lines_at_the_configured_pace_are_no_flood() -> None:
     async with local_network() as local:
         local.irc.flood = (5, 100.0)  # its proportions: 5 at once, and twenty more may wait
         connector = local.connector(burst=5, lines_per_second=100.0)
@@ -57,7 +57,7 @@ async def test_two_hundred_lines_at_the_servers_own_pace_are_no_flood() -> None:
         assert texts == [f"<Ann> line {number}" for number in range(60)]
 
 
-async def test_who_speaks_too_fast_is_sent_away_and_speaks_slower(local: Local) -> None:
+async def test_after_excess_flood_the_bot_sends_more_slowly(local: Local) -> None:
     local.irc.flood = (1, 0.001)
     connector = local.connector()
     await local.start(connector)
@@ -69,5 +69,5 @@ async def test_who_speaks_too_fast_is_sent_away_and_speaks_slower(local: Local) 
     local.irc.flood = None
     await local.again()
 
-    # The settings said 500; a private look, because nothing else tells it apart in no time.
+    # The settings have 500; a private attribute, because its effect would take long to show.
     assert connector._bucket._per_second == 250.0  # pyright: ignore[reportPrivateUsage]

@@ -39,10 +39,10 @@ def card_message(number: int = 1) -> Message:
     )  # fmt: skip
 
 
-def test_what_can_be_answered_has_numbers_in_the_order_of_reading() -> None:
+def test_actions_are_numbered_in_reading_order() -> None:
     found = numbered(card_from_json({"type": "card", "nodes": NODES}))
 
-    assert [(one.number, one.label) for one in found] == [
+    assert [(entry.number, entry.label) for entry in found] == [
         (1, "Note"), (2, "Size"), (3, "Order"), (4, "Cancel"),
     ]  # fmt: skip
 
@@ -82,14 +82,14 @@ def test_a_number_is_an_action_with_its_values(
     press: Press, token: int, values: dict[int, str]
 ) -> None:
     card = card_from_json({"type": "card", "nodes": NODES})
-    paths = [one.action.at for one in numbered(card)]
+    paths = [entry.action.at for entry in numbered(card)]
 
     found = token_and_values(card, press, str)
 
     assert found == (paths[token], {paths[key]: value for key, value in values.items()})
 
 
-def test_a_number_that_no_action_has_is_none() -> None:
+def test_a_number_without_an_action_is_no_press() -> None:
     assert token_and_values(card_from_json({"type": "card", "nodes": NODES}), Press(9), str) is None
 
 
@@ -98,25 +98,25 @@ async def stand(local: Local, *numbers: int) -> list[str]:
     local.cards = CARDS
     connector = local.connector()
     await local.start(connector)
-    shown: list[str] = []
+    native_ids: list[str] = []
     for number in numbers:
         message = card_message(number)
         receipts = await post(connector, local, message)
         local.inbox.messages[local.channel, receipts[-1].native_id] = message
-        shown.append(receipts[-1].native_id)
-    return shown
+        native_ids.append(receipts[-1].native_id)
+    return native_ids
 
 
 async def pressed(local: Local, text: str, *, reply: str = "") -> ActionPressed | MessagePosted:
-    heard = len(local.inbox.raws)
+    before = len(local.inbox.raws)
     local.irc.say("alice", CHANNEL, text, reply=reply)
-    await local.inbox.until(lambda: len(local.inbox.raws) > heard)
+    await local.inbox.until(lambda: len(local.inbox.raws) > before)
     (event,) = local.made[-1].decode(local.inbox.raws[-1])
     assert isinstance(event, ActionPressed | MessagePosted)
     return event
 
 
-async def test_the_newest_card_is_answered(local: Local) -> None:
+async def test_a_number_alone_belongs_to_the_newest_card(local: Local) -> None:
     _, newest = await stand(local, 1, 2)
 
     event = await pressed(local, "!4")
@@ -144,17 +144,17 @@ async def test_a_code_or_a_reply_names_an_older_card(local: Local) -> None:
 
 
 async def test_after_a_restart_the_newest_card_is_still_known(local: Local) -> None:
-    (shown,) = await stand(local, 1)
+    (native_id,) = await stand(local, 1)
     await local.stop()
     await local.start(local.connector())
 
     event = await pressed(local, "!4")
 
     assert isinstance(event, ActionPressed)
-    assert event.target == shown
+    assert event.target == native_id
 
 
-async def test_what_answers_no_card_is_said_like_anything_else(local: Local) -> None:
+async def test_a_number_without_a_card_is_a_message(local: Local) -> None:
     await stand(local, 1)
 
     assert isinstance(await pressed(local, "!9"), MessagePosted)

@@ -30,11 +30,11 @@ def test_formatting_goes_on_in_the_next_piece(line: str, limit: int) -> None:
         runs = [run for line in lines for run in read_runs(line)]
         return [(sign, frozenset(run.styles)) for run in runs for sign in run.text if sign != " "]
 
-    assert signs([one.text for one in split_line(line, limit)]) == signs([line])
+    assert signs([piece.text for piece in split_line(line, limit)]) == signs([line])
 
 
 @given(st.lists(st.text("abcdefgh", min_size=1, max_size=12), min_size=1, max_size=60))
-def test_words_stay_whole_and_are_joined_again_by_their_gaps(words: list[str]) -> None:
+def test_words_stay_whole_and_their_gaps_join_them_again(words: list[str]) -> None:
     line = " ".join(words)
     pieces = split_line(line, 60)
 
@@ -42,7 +42,7 @@ def test_words_stay_whole_and_are_joined_again_by_their_gaps(words: list[str]) -
     assert [word for piece in pieces for word in piece.text.split(" ")] == words
 
 
-def test_a_family_is_not_torn_apart() -> None:
+def test_a_grapheme_of_several_characters_is_not_split() -> None:
     family = "👨‍👩‍👧‍👦"
     pieces = split_line(family * 30, 120)
 
@@ -63,7 +63,7 @@ def test_a_limit_without_room_is_refused() -> None:
         split_line("text", 39)
 
 
-def test_the_room_in_a_line_is_what_the_prefix_of_the_server_leaves() -> None:
+def test_the_room_in_a_line_excludes_the_prefix_of_the_server() -> None:
     mask = "bridge!~bridge@localhost"
     room = Form(mask=len(mask)).room("#general")
 
@@ -73,16 +73,16 @@ def test_the_room_in_a_line_is_what_the_prefix_of_the_server_leaves() -> None:
 @pytest.mark.parametrize(
     "name", ["Ann", "ä", "👨‍👩‍👧 family", "e\u0301a", "<a> b", "a\nb\0c\x02", ""]
 )
-def test_a_name_in_front_is_one_line_that_nobody_is_called(name: str) -> None:
-    shown = byline(name)
+def test_a_byline_is_one_line_and_notifies_nobody(name: str) -> None:
+    prefix = byline(name)
 
-    assert shown.startswith("<")
-    assert shown.endswith("> ")
-    assert shown.count("<") == shown.count(">") == shown.count(GAP) == 1
-    assert not set("\n\0\x02") & set(shown)
+    assert prefix.startswith("<")
+    assert prefix.endswith("> ")
+    assert prefix.count("<") == prefix.count(">") == prefix.count(GAP) == 1
+    assert not set("\n\0\x02") & set(prefix)
 
 
-def test_the_gap_goes_when_people_copy_a_name() -> None:
+def test_the_gap_is_removed_from_a_copied_name() -> None:
     assert without_gaps(f"{quieted('alice')}: hi") == "alice: hi"
 
 

@@ -49,7 +49,7 @@ READ = {
 }
 
 
-@pytest.mark.parametrize("line", [one for one in READ if one != "\x02a\x1db\x02c\x1d"])
+@pytest.mark.parametrize("line", [line for line in READ if line != "\x02a\x1db\x02c\x1d"])
 def test_a_line_with_codes_is_read(line: str) -> None:
     assert irc_to_text(line) == markdown_to_text(READ[line])
 
@@ -66,7 +66,7 @@ def test_text_in_the_colour_of_its_ground_is_a_spoiler() -> None:
     )
 
 
-def test_who_is_addressed_is_mentioned() -> None:
+def test_an_addressed_nick_is_a_mention() -> None:
     people = {"Alice": ActorId("irc:n:~alice"), "al": ActorId("irc:n:~al")}
 
     assert irc_to_text("alice: ask @Al, not alice", people) == (
@@ -102,7 +102,7 @@ def test_the_tree_becomes_lines(markdown: str) -> None:
     assert text_to_irc(markdown_to_text(markdown)) == WRITTEN[markdown]
 
 
-def test_only_a_mention_that_is_meant_is_a_bare_nick() -> None:
+def test_only_a_real_mention_is_a_bare_nick() -> None:
     def written(node: Inline) -> list[str]:
         return text_to_irc((Paragraph((node,)),))
 
@@ -120,7 +120,7 @@ def test_a_digit_behind_a_spoiler_is_no_colour() -> None:
     assert styles_of(irc_to_text(line)) == styles_of(hidden)
 
 
-def test_what_is_emphasised_as_a_whole_is_an_action() -> None:
+def test_a_text_emphasised_as_a_whole_is_an_action() -> None:
     waves = markdown_to_text("*waves at **all***")
 
     assert from_action(markdown_to_text("waves at **all**")) == waves
@@ -136,7 +136,7 @@ STYLES = (Strong, Emphasis, Strike, Underline, Spoiler)
 
 
 def inlines(depth: int) -> st.SearchStrategy[tuple[Inline, ...]]:
-    leaf = WORDS | WORDS.map(lambda one: Code(one.value))
+    leaf = WORDS | WORDS.map(lambda word: Code(word.value))
     if not depth:
         return st.lists(leaf, min_size=1, max_size=3).map(tuple)
     styled = st.builds(lambda kind, inner: kind(inner), st.sampled_from(STYLES), inlines(depth - 1))

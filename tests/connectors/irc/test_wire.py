@@ -30,11 +30,11 @@ def test_a_line_is_read(raw: bytes) -> None:
 
 
 @pytest.mark.parametrize("raw", [b"", b"\r\n", b"   ", b":only.a.source", b"@only=tags"])
-def test_what_has_no_command_is_no_line(raw: bytes) -> None:
+def test_bytes_without_a_command_are_no_line(raw: bytes) -> None:
     assert parse(raw) is None
 
 
-def test_escapes_of_tags_are_read_and_of_two_values_the_last_counts() -> None:
+def test_tag_escapes_are_read_and_the_last_of_two_values_counts() -> None:
     written = r"a=1\:2\s3\\4\r\n5\b\;b=;c;a=\:;=x"
 
     assert parse_tags(written) == {"a": ";", "b": "", "c": ""}
@@ -69,7 +69,7 @@ def test_words_are_packed_into_lines_of_a_size() -> None:
     assert words_within(["aa", "bb", "cc"], 5) == ["aa bb", "cc"]
 
 
-def test_names_are_folded_as_the_server_says() -> None:
+def test_names_are_folded_by_the_casemapping_of_the_server() -> None:
     name = "A[]\\~Ä"
 
     assert Support().with_tokens(["CASEMAPPING=ascii"]).fold(name) == "a[]\\~Ä"
@@ -78,8 +78,8 @@ def test_names_are_folded_as_the_server_says() -> None:
 
 
 def test_tokens_of_the_server_are_read() -> None:
-    told = ["CHANTYPES=#", "STATUSMSG=@+", "LINELEN=1024", "NICKLEN=30", "BOT=B", "A=x\\x20y"]
-    support = Support().with_tokens(told).with_tokens(["-NICKLEN"])
+    tokens = ["CHANTYPES=#", "STATUSMSG=@+", "LINELEN=1024", "NICKLEN=30", "BOT=B", "A=x\\x20y"]
+    support = Support().with_tokens(tokens).with_tokens(["-NICKLEN"])
 
     assert (support.line_bytes, support.nick_length, support.bot_mode) == (1024, 9, "B")
     assert support.tokens["A"] == "x y"
@@ -87,7 +87,7 @@ def test_tokens_of_the_server_are_read() -> None:
     assert not support.is_channel("&local")
 
 
-def test_client_tags_may_be_denied_but_for_some() -> None:
+def test_clienttagdeny_can_exempt_tags() -> None:
     denied = Support().with_tokens(["CLIENTTAGDENY=*,-reply"])
 
     assert denied.takes_client_tag("reply")

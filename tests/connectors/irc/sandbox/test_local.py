@@ -61,7 +61,7 @@ async def reader(irc: LocalIrc) -> AsyncIterator[Reader]:
     await asyncio.gather(client.writer.wait_closed(), return_exceptions=True)
 
 
-def test_the_connector_type_has_the_twin_and_settings_for_each_of_its_networks() -> None:
+def test_the_connector_type_has_settings_for_each_network_of_its_local_platform() -> None:
     local = LOCAL.build(SandboxContext(base_url="http://127.0.0.1:0"))
     settings = [connector_type.sandbox_settings(app, "") for app in local.world().apps]
 
@@ -101,9 +101,7 @@ async def test_the_seeded_networks_have_the_channels_and_people_of_the_sandbox(
     assert world.apps[0]["port"] not in (0, world.apps[1]["port"])
 
 
-async def test_what_a_person_writes_is_delivered_and_stands_in_the_channel(
-    irc: LocalIrc, reader: Reader
-) -> None:
+async def test_a_persons_message_is_delivered_and_listed(irc: LocalIrc, reader: Reader) -> None:
     shown = await irc.post_as(*PLACE, "mika", "hello \x02all\x02")
 
     assert "PRIVMSG #general :hello \x02all\x02" in await reader.line("PRIVMSG")
@@ -123,7 +121,7 @@ async def test_a_post_of_several_lines_is_one_message_and_a_long_line_is_not_cut
     assert [concat for _, concat in multiline_of(text)] == [False, False, True]
 
 
-async def test_a_reply_names_what_it_answers(irc: LocalIrc) -> None:
+async def test_a_reply_names_the_message_that_it_answers(irc: LocalIrc) -> None:
     root = await irc.post_as(*PLACE, "mika", "who?")
 
     reply = await irc.post_as(*PLACE, "ines", "me", root.id)
@@ -133,13 +131,13 @@ async def test_a_reply_names_what_it_answers(irc: LocalIrc) -> None:
         await irc.post_as(*PLACE, "ines", "me", "m999999")
 
 
-async def test_an_action_is_shown_by_its_words(irc: LocalIrc) -> None:
+async def test_an_action_is_shown_as_its_text(irc: LocalIrc) -> None:
     shown = await irc.me_as(*PLACE, "mika", "waves")
 
     assert (shown.text, action_in(shown.raw["text"])) == ("waves", "waves")
 
 
-async def test_a_reaction_is_seen_until_it_is_taken_back(
+async def test_a_reaction_is_listed_until_its_removal(
     irc: LocalIrc, context: SandboxContext
 ) -> None:
     root = await irc.post_as(*PLACE, "mika", "like it?")
@@ -156,7 +154,7 @@ async def test_a_reaction_is_seen_until_it_is_taken_back(
     assert kinds == ["marked"] * 3
 
 
-async def test_people_redact_their_own_messages_alone_and_edit_and_pin_none(irc: LocalIrc) -> None:
+async def test_people_redact_only_their_own_messages_and_cannot_edit_or_pin(irc: LocalIrc) -> None:
     root = await irc.post_as(*PLACE, "ines", "oops")
 
     with pytest.raises(Refused):
@@ -184,7 +182,7 @@ async def test_people_leave_join_and_set_the_topic(irc: LocalIrc, reader: Reader
     assert "newcomer!" in await reader.line("JOIN")
 
 
-async def test_what_no_server_would_take_is_refused(irc: LocalIrc) -> None:
+async def test_input_that_no_server_accepts_is_refused(irc: LocalIrc) -> None:
     for text in ("", "\r\0", "x" * 5000):
         with pytest.raises(InvalidData):
             await irc.post_as(*PLACE, "mika", text)
@@ -223,5 +221,5 @@ async def test_closing_it_ends_every_connection_and_may_be_repeated(
         assert await reader.reader.read() == b"" or reader.reader.at_eof()
 
 
-def test_formatting_codes_are_no_words() -> None:
+def test_formatting_codes_are_removed_from_text() -> None:
     assert without_codes("\x0304,01red\x03 \x02bold\x02 \x04ff0000hex\x0f") == "red bold hex"
