@@ -1,4 +1,4 @@
-"""Names of authors before what they say: `<nick> text`, where the nick rings for nobody. Pure."""
+"""Names of authors before their messages: `<nick> text`; the nick notifies nobody. Pure."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from connectors.irc.formatting import clean
 
 GAP = "\u200b"  # a zero-width space: clients look for nicks as whole words
 _MAX_NAME = 32  # characters
+_BRIDGED = re.compile(rf"(?:<|\x01ACTION )[^\s<>]{{1,16}}{GAP}")
 _NOT_IN_NICKS = re.compile(r"[^A-Za-z0-9\[\]\\`_^{|}-]+")
 
 
@@ -36,6 +37,11 @@ def quieted(name: str) -> str:
     while first < len(name) and unicodedata.category(name[first])[0] == "M":
         first += 1
     return name[:first] + GAP + name[first:]
+
+
+def is_bridged(text: str) -> bool:
+    """Whether a message begins with the quiet name of its author, as only bridges write it."""
+    return _BRIDGED.match(text) is not None
 
 
 def without_gaps(text: str) -> str:

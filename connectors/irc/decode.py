@@ -37,7 +37,7 @@ from bridge.model import (
 )
 from bridge.uacs import Actor, Message, TextPart, to_timestamp
 from connectors.irc import ids
-from connectors.irc.bylines import without_gaps
+from connectors.irc.bylines import is_bridged, without_gaps
 from connectors.irc.text import from_action, irc_to_text
 
 NETSPLIT, NETJOIN, PRESS = "NETSPLIT", "NETJOIN", "PRESS"
@@ -193,7 +193,7 @@ def _posted(origin: _Origin) -> Event:
         return origin.ignored("an empty line")
     people = {nick: origin.actor_of(native) for nick, native in wrapped.people.items()}
     document = irc_to_text(text, people)
-    bot = line.command == "NOTICE" or origin.raw.kind == "NOTICE" or "bot" in line.tags
+    bot = "NOTICE" in (line.command, origin.raw.kind) or "bot" in line.tags or is_bridged(line.last)
     author = Person(id=origin.actor, name=line.nick or "?", bot=bot)
     native_id = wrapped.id or ids.made_id(int(wrapped.at * 1000), line.nick, line.last)
     return MessagePosted(

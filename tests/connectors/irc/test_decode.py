@@ -32,6 +32,7 @@ from bridge.model import (
 from bridge.uacs import TextPart
 from connectors.irc import ids
 from connectors.irc.batches import Batch, Batches
+from connectors.irc.bylines import GAP, byline, quieted
 from connectors.irc.decode import NETJOIN, NETSPLIT, PRESS, decode
 from connectors.irc.raws import Order, RawBuilder, Sent, nicks_in
 from connectors.irc.wire import Line, parse
@@ -138,6 +139,14 @@ def test_our_own_message_has_its_operation_and_slot() -> None:
     posted = message("@msgid=m1 :bridge!u@h PRIVMSG #general :hi", sent=sent)
 
     assert (posted.own, posted.operation, posted.slot) == (True, "op", 2)
+
+
+@pytest.mark.parametrize("text", [f"{byline('Ann')}hi", f"\x01ACTION {quieted('Ann')} waves\x01"])
+def test_the_author_of_a_copy_of_another_bridge_is_a_bot(text: str) -> None:
+    posted = message(f":other!u@h PRIVMSG #general :{text}")
+
+    assert posted.author.bot
+    assert not message(f":alice!u@h PRIVMSG #general :{text.replace(GAP, '')}").author.bot
 
 
 def test_the_invisible_gap_in_a_copied_name_is_removed() -> None:
