@@ -1,11 +1,12 @@
-"""Loops cannot happen: two bridges that face each other, and another in the same channels."""
+"""Loops cannot happen: two bridges in the same channels, and a bridge beside another program."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Callable
+import itertools
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,33 +14,71 @@ import aiohttp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bridge.app.build import Bridge
+from bridge.sandbox.feed import Shown
 from connectors.discord.sandbox.local import LocalDiscord
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
+from tests.waiting import LONGEST_WAIT
+
+_MARKER = "nothing follows"
+_numbers = itertools.count()
+Copies = Mapping[str, Mapping[str, int]]
+"""A platform -> the other platforms on which bridges show its messages -> the number of copies."""
 
 
 def second(local: Sandbox, settings: dict[str, Any], store: Path) -> dict[str, Any]:
-    """Another bridge with apps of its own, in the same channels."""
-    accounts = {name: local.account(name, app=1) for name in local.platforms}
+    """The settings of another bridge with apps of its own, in the same channels."""
+    accounts = {name: local.account(name, app=1) for name in local.platforms if name != "irc"}
+    if "irc" in local.platforms:  # on IRC a bot is a nick
+        accounts["irc"] = {**local.account("irc"), "nick": "other"}
     return {**settings, "accounts": accounts, "store": {"path": str(store)}}
 
 
 def texts(local: Sandbox, platform: str) -> list[str]:
-    return [message.text for message in local.standing(platform, "general")]
+    """The texts of the channel, without the markers of `final_texts`."""
+    return [
+        text
+        for message in local.standing(platform, "general")
+        if _MARKER not in (text := message.text)
+    ]
 
 
-async def quiet(local: Sandbox, *bridges: Bridge, seconds: float = 1.5) -> dict[str, list[str]]:
-    """What stands everywhere when the bridges have nothing to do and nothing has changed for a
-    while. Tests wait first for all that must come: what is still to come then is a loop."""
-    while True:
+async def final_texts(local: Sandbox, *bridges: Bridge, copies: Copies) -> dict[str, list[str]]:
+    """Return what each platform shows when no message can follow any more.
+
+    A person posts a marker on each platform, and the bridges copy it. Platforms, queues and lanes
+    keep the order of a channel: so the bridges have then processed all messages that stood before
+    the markers. If these led to no other message, none can follow.
+    """
+    for _ in range(100):
+        marker = f"{_MARKER} {next(_numbers):06}"  # none contains another
         before = {name: texts(local, name) for name in local.platforms}
-        await asyncio.sleep(seconds)
+        for origin in copies:
+            await local.say(origin, "general", f"{marker} {origin}")
+        for origin, counts in copies.items():
+            for name, count in counts.items():
+                await local.until(partial(_has_copies, local, name, f"{marker} {origin}", count))
         for bridge in bridges:
             await bridge.router.settled()
         if before == {name: texts(local, name) for name in local.platforms}:
             return before
+    raise AssertionError("a loop: there is always another message")
 
 
-async def test_two_bridges_that_face_each_other_carry_nothing_round(tmp_path: Path) -> None:
+def _has_copies(local: Sandbox, platform: str, marker: str, count: int) -> bool:
+    return sum(marker in message.text for message in local.standing(platform, "general")) == count
+
+
+def everywhere(local: Sandbox, count: int = 1) -> dict[str, dict[str, int]]:
+    """So many copies of each message, on all other platforms."""
+    return {
+        origin: {name: count for name in local.platforms if name != origin}
+        for origin in local.platforms
+    }
+
+
+async def test_two_bridges_in_the_same_channels_do_not_copy_each_others_copies(
+    tmp_path: Path,
+) -> None:
     async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "one.sqlite3", channels=("general",))
         other = second(local, settings, tmp_path / "two.sqlite3")
@@ -48,22 +87,59 @@ async def test_two_bridges_that_face_each_other_carry_nothing_round(tmp_path: Pa
             await local.until(lambda: texts(local, "discord").count("from Slack") == 2)
             await local.say("discord", "general", "from Discord")
             await local.until(lambda: texts(local, "slack").count("from Discord") == 2)
-            await local.until(lambda: len(texts(local, "teams")) >= 4)
-            texts_by_platform = await quiet(local, first, two)
+            copies = everywhere(local, 2)
+            del copies[
+                "teams"
+            ]  # apps receive no messages of bots there, and the second mentions alone
+            remaining = await final_texts(local, first, two, copies=copies)
             assert not await first.store.paused_rooms()
             assert not await two.store.paused_rooms()
 
-    assert sorted(texts_by_platform["slack"]) == ["from Discord"] * 2 + ["from Slack"]
-    assert sorted(texts_by_platform["discord"]) == ["from Discord"] + ["from Slack"] * 2
-    assert len(texts_by_platform["teams"]) == 4
+    assert sorted(remaining["slack"]) == ["from Discord"] * 2 + ["from Slack"]
+    assert sorted(remaining["discord"]) == ["from Discord"] + ["from Slack"] * 2
+    assert {name: len(found) for name, found in remaining.items()} == {
+        name: 3 if name in ("slack", "discord") else 4 for name in remaining
+    }
+
+
+class Relay:
+    """Another bridge: it copies each message of one general to the other, but for its own."""
+
+    def __init__(
+        self, local: Sandbox, to: Mapping[str, Callable[[str, str], Awaitable[str]]]
+    ) -> None:
+        """`to`: the platform whose messages are copied -> posts a copy and returns its id."""
+        self._local = local
+        self._to = to
+        self._copied: set[str] = set()
+        self.made: set[str] = set()
+
+    def _next(self) -> tuple[str, Shown] | None:
+        known = self._copied | self.made
+        return next(
+            (
+                (platform, message)
+                for platform in self._to
+                for message in self._local.standing(platform, "general")
+                if message.id not in known and _MARKER not in message.text
+            ),
+            None,
+        )
+
+    async def copy_all(self) -> None:
+        """Copy what is there."""
+        while (found := self._next()) is not None:
+            platform, message = found
+            self._copied.add(message.id)
+            self.made.add(await self._to[platform](message.author, message.text))
 
 
 @asynccontextmanager
 async def relay(
-    local: Sandbox, carries: Callable[[str, str], tuple[str, str]] = lambda who, text: (who, text)
-) -> AsyncGenerator[Callable[[], int]]:
-    """Another bridge: it copies whatever it sees from one general to the other, but for its own.
-    Gives how many copies it has made."""
+    local: Sandbox, changed: Callable[[str], str] = lambda text: text
+) -> AsyncGenerator[Relay]:
+    """A relay between Slack and Discord, with an app of its own; `changed` is what it makes of each
+    text."""
     discord = local.platforms["discord"]
     assert isinstance(discord, LocalDiscord)
     guild, channel = local.place("discord", "general")
@@ -72,90 +148,84 @@ async def relay(
     slack = AsyncWebClient(app["bot_token"], base_url=f"{local.context.base_url}/slack/api/")
     hook = discord.create_webhook_as(channel, local.person("discord", guild), "relay")
     address = f"{local.context.base_url}/discord/api/v10/webhooks/{hook.id}/{hook.token}?wait=true"
-    made: set[str] = set()
 
-    async def to_slack(who: str, text: str) -> str:
-        name, words = carries(who, text)
-        answer = await slack.chat_postMessage(channel=slack_channel, text=words, username=name)
+    async def to_slack(author: str, text: str) -> str:
+        answer = await slack.chat_postMessage(
+            channel=slack_channel, text=changed(text), username=author
+        )
         return str(answer["ts"])
 
-    async def to_discord(who: str, text: str) -> str:
-        name, words = carries(who.replace("Discord", "D"), text)  # a name that Discord takes
-        async with http.post(address, json={"username": name, "content": words}) as answer:
-            assert answer.status == 200, (name, words, await answer.text())
+    async def to_discord(author: str, text: str) -> str:
+        name = author.replace("Discord", "D")  # a name that Discord accepts
+        body = {"username": name, "content": changed(text)}
+        async with http.post(address, json=body) as answer:
+            assert answer.status == 200, (body, await answer.text())
             return str((await answer.json())["id"])
 
-    async def copying() -> None:
-        ways: tuple[tuple[str, Callable[[str, str], Awaitable[str]]], ...] = (
-            ("slack", to_discord), ("discord", to_slack),
-        )  # fmt: skip
-        copied: set[str] = set()
-        while True:
-            for platform, carry in ways:
-                for message in list(local.standing(platform, "general")):
-                    if message.id not in copied and message.id not in made:
-                        copied.add(message.id)
-                        made.add(await carry(message.author, message.text))
-            await asyncio.sleep(0.02)
-
     async with aiohttp.ClientSession() as http:
-        task = asyncio.create_task(copying())
-        try:
-            yield lambda: len(made)
-        finally:
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+        yield Relay(local, {"slack": to_discord, "discord": to_slack})
 
 
-async def test_what_another_bridge_copied_is_not_copied_again(tmp_path: Path) -> None:
+async def test_copies_of_another_bridge_are_not_copied_again(tmp_path: Path) -> None:
     async with local_sandbox(names=("slack", "discord")) as local:
         settings = configuration(local, tmp_path / "one.sqlite3", channels=("general",))
-        async with running(local, settings) as (bridge, _), relay(local) as made:
+        async with running(local, settings) as (bridge, _), relay(local) as other:
             await local.say("slack", "general", "a word *from* Slack")
             await local.say("discord", "general", "a word from Discord")
-            remaining = await quiet(local, bridge)
-            assert made() <= 4  # each original, and our copy of it
+            count = -1
+            while count != len(other.made):  # it copies once more what the bridge has copied
+                count = len(other.made)
+                await other.copy_all()
+                remaining = await final_texts(local, bridge, copies=everywhere(local))
+            assert count <= 4  # each original, and our copy of it
             assert not await bridge.store.paused_rooms()
 
     assert len(remaining["slack"]) <= 4
     assert len(remaining["discord"]) <= 4
 
 
-async def test_another_bridge_that_changes_every_word_runs_into_the_budget(tmp_path: Path) -> None:
-    turns = iter(range(10_000))
-
-    def scrambled(who: str, text: str) -> tuple[str, str]:
-        return who, f"{next(turns)} {text[:20][::-1]}"
+async def test_a_loop_through_a_bridge_that_changes_every_text_ends_in_a_pause(
+    tmp_path: Path,
+) -> None:
+    numbers = iter(range(10_000))
 
     async with local_sandbox(names=("slack", "discord"), limits=False) as local:
         settings = configuration(local, tmp_path / "one.sqlite3", channels=("general",))
         settings["rooms"]["general"]["bots_per_minute"] = 10
-        async with running(local, settings) as (bridge, _), relay(local, scrambled) as made:
+        async with (
+            running(local, settings) as (bridge, _),
+            relay(local, lambda text: f"{next(numbers)} {text[:20][::-1]}") as other,
+        ):
             await local.say("slack", "general", "it begins")
-            await local.until(lambda: "paused" in " ".join(texts(local, "slack")))
-            await quiet(local, bridge)
+            async with asyncio.timeout(LONGEST_WAIT):
+                while "paused" not in " ".join(texts(local, "slack")):
+                    await other.copy_all()
+                    await asyncio.sleep(0.01)
+            await bridge.router.settled()
+            await other.copy_all()
             (paused,) = await bridge.store.paused_rooms()
-            assert made() < 40
+            assert len(other.made) < 40
 
     assert "bots said more than 10 things" in paused.reason
 
 
-async def test_rooms_that_share_a_channel_do_not_run_into_one_another(tmp_path: Path) -> None:
+async def test_rooms_that_share_a_channel_do_not_show_each_others_messages(tmp_path: Path) -> None:
     async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "one.sqlite3", channels=("general",))
-        slack, discord, teams, *_ = settings["rooms"]["general"]["members"]
+        slack, discord, teams, *more = settings["rooms"]["general"]["members"]
         settings["rooms"] = {
             "one": {"members": [slack, discord]},
-            "two": {"members": [discord, teams]},
+            "two": {"members": [discord, teams, *more]},
         }
+        in_two = [name for name in local.platforms if name not in ("slack", "discord")]
         async with running(local, settings) as (bridge, _):
             await local.say("slack", "general", "to the shared one alone")
             await local.say("discord", "general", "to both")
             await local.say("teams", "general", "from the other end")
-            await local.until(lambda: len(texts(local, "discord")) >= 3)
-            await local.until(lambda: min(len(texts(local, p)) for p in ("slack", "teams")) >= 2)
-            remaining = await quiet(local, bridge)
+            copies = everywhere(local)
+            for name in in_two:
+                del copies["slack"][name], copies[name]["slack"]
+            remaining = await final_texts(local, bridge, copies=copies)
 
     assert sorted(remaining["discord"]) == [
         "from the other end",
@@ -163,4 +233,4 @@ async def test_rooms_that_share_a_channel_do_not_run_into_one_another(tmp_path: 
         "to the shared one alone",
     ]
     assert sorted(remaining["slack"]) == ["to both", "to the shared one alone"]
-    assert len(remaining["teams"]) == 2
+    assert [len(remaining[name]) for name in in_two] == [2] * len(in_two)
