@@ -74,9 +74,9 @@ class Relay:
             async with asyncio.TaskGroup() as tasks:
                 for account in self.accounts.values():
                     if account["platform"] == "slack":
-                        tasks.create_task(self._hear_slack(account))
-                tasks.create_task(self._hear_discord(self._of("discord")))
-                tasks.create_task(self._hear_teams(self._of("teams")))
+                        tasks.create_task(self._receive_from_slack(account))
+                tasks.create_task(self._receive_from_discord(self._of("discord")))
+                tasks.create_task(self._receive_from_teams(self._of("teams")))
 
     async def relay(self, channel: str, text: str, name: str, picture: str | None) -> None:
         await asyncio.gather(
@@ -85,7 +85,7 @@ class Relay:
 
     # --- hearing ----------------------------------------------------------------------------
 
-    async def _hear_slack(self, account: dict[str, Any]) -> None:
+    async def _receive_from_slack(self, account: dict[str, Any]) -> None:
         client = AsyncWebClient(token=secret(account["bot_token"]), base_url=account["api_url"])
         app = AsyncApp(client=client, signing_secret="unused")
 
@@ -105,7 +105,7 @@ class Relay:
             self._names[user] = profile["real_name"], profile["image_72"]
         return self._names[user]
 
-    async def _hear_discord(self, account: dict[str, Any]) -> None:
+    async def _receive_from_discord(self, account: dict[str, Any]) -> None:
         DiscordRoute.BASE = account["api_url"]
         DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(account["gateway_url"])
         intents = discord.Intents.default()
@@ -122,7 +122,7 @@ class Relay:
 
         await client.start(secret(account["bot_token"]))
 
-    async def _hear_teams(self, account: dict[str, Any]) -> None:
+    async def _receive_from_teams(self, account: dict[str, Any]) -> None:
         relay = self
 
         class Bot(ActivityHandler):

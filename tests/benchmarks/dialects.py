@@ -29,7 +29,7 @@ _REPEATS = 10
 _NAMES = Names(ChannelRef(platform="discord", workspace="1", channel="2"))
 
 # All that both sides know: headings, styles, links, code, lists, boxes, a quote, a table, a rule.
-SAID = """\
+SAMPLE = """\
 # Release 4.2.1
 
 The build of **main** passed *all* checks and waits for approval. Read \
@@ -119,7 +119,7 @@ def measure(pairs: int = PAIRS) -> list[dict[str, Any]]:
     theirs = _chat_sdk()
     rows: list[dict[str, Any]] = []
     for dialect in (MARKDOWN, *DIALECTS):
-        native = dialect.write(markdown_to_text(SAID))
+        native = dialect.write(markdown_to_text(SAMPLE))
         ours = _ways(dialect, MARKDOWN, native)
         others = _ways(theirs[dialect.name], theirs[MARKDOWN.name], native) if theirs else ours
         rows += [
@@ -130,12 +130,12 @@ def measure(pairs: int = PAIRS) -> list[dict[str, Any]]:
 
 
 def _ways(dialect: Dialect, markdown: Dialect, native: str) -> list[Way]:
-    tree = markdown.read(SAID)
+    tree = markdown.read(SAMPLE)
     parts = [Way("read", dialect.read, native), Way("write", dialect.write, tree)]
     if dialect is markdown:
         return parts
     return [
-        Way("from Markdown", lambda text: dialect.write(markdown.read(text)), SAID),
+        Way("from Markdown", lambda text: dialect.write(markdown.read(text)), SAMPLE),
         Way("to Markdown", lambda text: markdown.write(dialect.read(text)), native),
         *parts,
     ]

@@ -1,6 +1,6 @@
 """One large file to five channels that take it: by how much the bridge's resident memory grows.
 
-The local platforms and the bridge are processes of their own. The file is said in Slack and goes
+The local platforms and the bridge are processes of their own. The file is posted in Slack and goes
 to three more channels of two workspaces and to two guilds; a small one goes the same way before, so
 that every client, thread and channel is known. Measured is the peak that the kernel keeps
 (`VmHWM`), set back before the large one.

@@ -52,7 +52,7 @@ STARTS = (1_000, 1_000_000)
 QUICK_STARTS = (1_000, 100_000)
 BARS = {"look_up": 2.0, "insert": 3.0, "bytes": 160}
 _ROUNDS = 40
-_ASKED = 50  # rows in one round
+_LOOKUPS = 50  # rows in one round
 _ADMITTED = 5  # posts in one round: a store of a thousand must not grow to another size
 _NEWEST = 1_000  # messages; of the smallest store that is all
 _STEP = 30_000  # messages in one COMMIT
@@ -65,7 +65,7 @@ Room = Sequence[ChannelRef]
 
 
 @dataclass(frozen=True)
-class Told:
+class Posted:
     """One message of the history: `places` are (room's channel, native id, thread there)."""
 
     number: int
@@ -93,8 +93,8 @@ def seeded_rooms(count: int = 100) -> list[Room]:
     ]
 
 
-def history(pairs: int, rooms: Sequence[Room]) -> Iterator[Told]:
-    """Messages until there are that many pairs of ids; each is said in one channel of its room."""
+def history(pairs: int, rooms: Sequence[Room]) -> Iterator[Posted]:
+    """Messages until there are that many pairs of ids; each is posted in a channel of its room."""
     chance = random.Random(1)
     roots: dict[int, Sequence[str]] = {}
     now = _END - 6.0 * pairs / 3
@@ -108,7 +108,7 @@ def history(pairs: int, rooms: Sequence[Room]) -> Iterator[Told]:
         if root is None:
             roots[room] = natives
         message = message_id_of(rooms[room][order[0]], natives[order[0]])
-        yield Told(number, message, now, room, places)
+        yield Posted(number, message, now, room, places)
 
 
 def _native(platform: str, at: float, chance: random.Random) -> str:
@@ -127,7 +127,7 @@ async def build(path: Path, pairs: int, rooms: Sequence[Room]) -> None:
     store = await open_sqlite(path, clock=SystemClock(), key=None, synchronous="NORMAL")
     assert store.writer
     await store.writer.run(_make_channels, rooms)
-    step: list[Told] = []
+    step: list[Posted] = []
     for entry in history(pairs, rooms):
         step.append(entry)
         if len(step) == _STEP:
@@ -143,7 +143,7 @@ def _make_channels(db: sqlite3.Connection, rooms: Sequence[Room]) -> None:
             db.execute(SQL["make_channel"], (channel.key,)).fetchall()
 
 
-def _write(db: sqlite3.Connection, step: Sequence[Told], rooms: Sequence[Room]) -> None:
+def _write(db: sqlite3.Connection, step: Sequence[Posted], rooms: Sequence[Room]) -> None:
     """What `admit` and `settle` write of ids, many at once; bodies are left out."""
     db.executemany(archive.SQL["keep_message"], [_message_row(entry, rooms) for entry in step])
     number = {key: n for n, key in db.execute("SELECT n, key FROM channels").fetchall()}
@@ -160,7 +160,7 @@ def _write(db: sqlite3.Connection, step: Sequence[Told], rooms: Sequence[Room]) 
     db.executemany(SQL["link_copy"], copied)
 
 
-def _message_row(entry: Told, rooms: Sequence[Room]) -> tuple[object, ...]:
+def _message_row(entry: Posted, rooms: Sequence[Room]) -> tuple[object, ...]:
     at, native_id, thread = entry.places[0]
     key = rooms[entry.room][at].key
     return (
@@ -178,7 +178,7 @@ class Subject:
 
     pairs: int
     bytes_per_pair: float
-    sample: Sequence[Told]
+    sample: Sequence[Posted]
     rooms: Sequence[Room]
     store: SqliteStore
     reading: sqlite3.Connection
@@ -189,21 +189,21 @@ class Subject:
         the newest, which edits, answers and reactions are mostly about."""
         newest = self.sample[-_NEWEST:]
         for sample, which in ((self.sample, ""), (newest, "_new")):
-            for choice in chance.choices(sample, k=_ASKED):
+            for choice in chance.choices(sample, k=_LOOKUPS):
                 at, native_id, _ = chance.choice(choice.places)
                 channel = self.rooms[choice.room][at]
                 took = time.perf_counter_ns()
                 message = await self.store.resolve(channel, native_id)
                 self._note("resolve" + which, took)
                 assert message == choice.id
-            for entry in chance.choices(sample, k=_ASKED):
+            for entry in chance.choices(sample, k=_LOOKUPS):
                 at, native_id, _ = chance.choice(entry.places)
                 channel = self.rooms[entry.room][at]
                 took = time.perf_counter_ns()
                 copies = await self.store.copies(entry.id, channel)
                 self._note("copies" + which, took)
                 assert [copy.native_id for copy in copies] == [native_id]
-            for entry in chance.choices(sample, k=_ASKED):
+            for entry in chance.choices(sample, k=_LOOKUPS):
                 at, native_id, _ = chance.choice(entry.places)
                 channel = self.rooms[entry.room][at]
                 took = time.perf_counter_ns()

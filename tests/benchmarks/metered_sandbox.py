@@ -30,7 +30,7 @@ _WORDS = "The quick brown fox jumps over the lazy dog, and *then* some more word
 
 
 class Stopwatch:
-    """When each numbered post was said and when its copies arrived."""
+    """When each numbered post was made and when its copies arrived."""
 
     def __init__(self, context: SandboxContext) -> None:
         self.began: dict[int, float] = {}

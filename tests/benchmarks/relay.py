@@ -32,6 +32,7 @@ from tests.e2e.processes import (
 BAR = 2.5
 CHANNELS = 7  # per workspace, guild and team: 42 channels, 14 rooms
 COPIES = 2
+# Without IRC: the baseline relays between these three.
 PLATFORMS = ("slack", "discord", "teams")
 WHO = {
     "baseline": "tests.benchmarks.baseline_process",
@@ -123,7 +124,7 @@ async def program(sandbox: Metered, who: str) -> AsyncGenerator[BridgeProcess, N
 
 
 async def warm(sandbox: Metered) -> None:
-    """Every channel has been heard from and posted to: webhooks, tokens and names are known."""
+    """Every channel has sent and received a message: webhooks, tokens and names are known."""
     await asyncio.sleep(5)  # the baseline does not tell when it hears
     for platform in PLATFORMS:
         await sandbox.post(platform, 2 * CHANNELS * 2, rate=40)

@@ -40,7 +40,7 @@ QUICK = Size(turns=10, workspaces=2, deltas=30, seconds=3.0)
 
 @dataclass
 class Counting:
-    """Says numbers, and remembers when it began and when it said its last one, by room."""
+    """Streams numbers; remembers, by room, when it began and when it ended."""
 
     size: Size
     name: str = "echo"
@@ -60,7 +60,7 @@ class Counting:
             await asyncio.sleep(pause)
         yield TurnDone()
 
-    def said(self, room: str) -> str:
+    def last_text(self, room: str) -> str:
         return " ".join(f"{room} says {number}." for number in range(self.size.deltas))
 
 
@@ -125,7 +125,7 @@ class Seen:
             if rest and change.message.bot:
                 self.steps[room] += 1
                 self.first.setdefault(room, loop.time())
-                if change.message.text.strip() == self.agent.said(room):
+                if change.message.text.strip() == self.agent.last_text(room):
                     self.whole.setdefault(room, loop.time())
 
     async def wait(self, rooms: int, patience: float) -> None:

@@ -22,7 +22,7 @@ def lifted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("lifted")
-async def test_no_account_of_a_benchmark_waits_for_its_limits() -> None:
+async def test_accounts_of_benchmarks_have_no_rate_limits() -> None:
     limits = RateLimits(FakeClock(), {ACCOUNT: ONCE_A_MINUTE})
     limits.set_rules(ACCOUNT, ONCE_A_MINUTE)
 

@@ -194,24 +194,24 @@ ASIDES: tuple[Aside, ...] = (
     Aside(
         "action_pressed",
         "a press, a choice or a form goes to the agent of the card, from every platform",
-        "tests/e2e/test_cards.py::test_an_agents_card_stands_everywhere_and_a_press_reaches_it",
+        "tests/e2e/test_cards.py::test_an_agents_card_is_shown_on_every_platform_and_receives_presses",
     ),
     Aside(
         "answer_stopped",
         "Slack's Stop button ends the answer, or the running answers in its thread",
-        "tests/e2e/test_working.py::test_slacks_stop_ends_what_has_not_begun_to_speak",
+        "tests/e2e/test_working.py::test_slacks_stop_ends_a_turn_before_its_first_text",
     ),
     Aside(
         "feedback_given",
         "a thumb is stored with its answer and sent to the agent, from every platform",
         "tests/e2e/test_feedback.py"
-        "::test_feedback_of_every_platform_stands_with_the_answer_and_the_latest_holds",
+        "::test_feedback_of_every_platform_is_archived_with_the_answer_and_the_latest_counts",
     ),
     Aside(
         "files_awaited",
         "a file that its platform returns late is added to its message, from every platform",
         "tests/e2e/test_awaited_files.py"
-        "::test_a_file_that_its_platform_gives_only_later_stands_in_its_message_at_last",
+        "::test_a_file_that_its_platform_returns_later_is_added_to_its_message",
     ),
     Aside(
         "channel_created",
@@ -240,23 +240,23 @@ ASIDES: tuple[Aside, ...] = (
     ),
 )
 
-# Kinds of what is said that go another way than from one channel to all, each with its test.
+# Kinds of messages that go another way than from one channel to all, each with its test.
 KINDS: tuple[Aside, ...] = (
     Aside(
         "direct message",
         "goes to one other person only, if both agree, between any two platforms",
-        "tests/e2e/test_directs.py::test_two_people_write_to_one_another_and_nobody_else_reads_it",
+        "tests/e2e/test_directs.py::test_a_private_conversation_of_two_people_is_shown_to_nobody_else",
     ),
     Aside(
         "forum post",
         "from a forum of Discord its title is a heading above its first message, and its answers "
         "stand below it",
-        "tests/e2e/test_threads.py::test_a_forum_post_keeps_its_title_and_its_answers_stand_below",
+        "tests/e2e/test_threads.py::test_a_forum_post_keeps_its_title_and_its_replies",
     ),
     Aside(
         "post into a forum",
         "a message from another channel becomes a Discord forum post with a title",
-        "tests/e2e/test_threads.py::test_what_is_said_elsewhere_becomes_a_forum_post_with_a_title",
+        "tests/e2e/test_threads.py::test_a_message_of_another_platform_becomes_a_forum_post_with_a_title",
     ),
     Aside(
         "reactions of several people",
@@ -271,20 +271,19 @@ KINDS: tuple[Aside, ...] = (
     Aside(
         "deletion or pin of a copy",
         "as the room's `moderation` sets",
-        "tests/e2e/test_moderation.py::"
-        "test_a_deletion_by_a_moderator_goes_as_far_as_the_room_wants",
+        "tests/e2e/test_moderation.py::test_a_moderators_deletion_follows_the_setting_of_the_room",
     ),
     Aside(
         "undelivered message",
         "a notice with a button, a whisper, or a reaction on it until it has arrived",
-        "tests/e2e/test_told.py::test_a_refused_message_bears_a_mark_until_it_has_arrived",
+        "tests/e2e/test_undelivered.py::test_a_refused_message_has_a_reaction_until_it_has_arrived",
     ),
     Aside(
         "current activity of an agent",
         "a status in threads of Slack; Discord and chats of Teams show that the bot is "
         "typing, channels of Teams show nothing",
         "tests/e2e/test_working.py::"
-        "test_what_an_agent_does_just_now_is_a_status_on_slack_and_typing_elsewhere",
+        "test_the_work_of_an_agent_is_a_status_on_slack_and_typing_elsewhere",
     ),
 )
 

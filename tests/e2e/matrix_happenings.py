@@ -13,7 +13,7 @@ from tests.e2e.scene import LABELS, PLATFORMS, Row, Scene
 
 SOUND = b"OggS\x00\x02" + bytes(60)  # enough to be known as sound
 _WORDS = "a message of the bridge"
-_ASKED = "its question and answers; votes are counted on its own platform"
+_POLL_AS_TEXT = "its question and answers; votes are counted on its own platform"
 
 
 def _platform(scene: Scene) -> Any:
@@ -194,7 +194,7 @@ async def _forward(scene: Scene) -> None:
     await _platform(scene).forward_as(workspace, channel, scene.person, message, channel)
 
 
-def _is_said_again(scene: Scene, there: str) -> bool:
+def _forward_is_shown(scene: Scene, there: str) -> bool:
     words = scene.words("words that are passed on")
     return [words in str(message.raw) + message.text for message in scene.there(there)].count(
         True
@@ -206,7 +206,7 @@ async def _voice(scene: Scene) -> None:
     await _platform(scene).voice_as(*scene.home, scene.person, file, 1.5)
 
 
-def _can_be_heard(scene: Scene, there: str) -> bool:
+def _recording_is_shown(scene: Scene, there: str) -> bool:
     """A file of sound of the platform's own; in Teams its name, and a link where there is one."""
     name = f"voice-of-{scene.origin}"
     if there == "teams":
@@ -424,14 +424,14 @@ HAPPENINGS: tuple[Row, ...] = (
     Row(
         "forward",
         _forward,
-        _is_said_again,
+        _forward_is_shown,
         lacks={"teams": "apps receive its text as an ordinary message"},
         shown_as=dict.fromkeys(PLATFORMS, "the forwarded message in a separate block"),
     ),
     Row(
         "voice message",
         _voice,
-        _can_be_heard,
+        _recording_is_shown,
         lacks={"teams": "voice messages are files, which apps do not receive"},
         shown_as={
             "slack": "an audio file",

@@ -277,7 +277,8 @@ async def end(process: asyncio.subprocess.Process) -> None:
 
 
 def rooms_across(
-    sandbox: SandboxProcess, platforms: Sequence[str] = ("slack", "discord", "teams")
+    sandbox: SandboxProcess,
+    platforms: Sequence[str] = ("slack", "discord", "teams"),  # IRC: see test_irc_kills.py
 ) -> tuple[dict[str, Any], list[tuple[Spot, ...]]]:
     """Accounts for every workspace, and rooms that each join one channel of each platform."""
     accounts: dict[str, Any] = {}

@@ -10,10 +10,9 @@ from typing import TypeVar
 
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.installed import local_platform_types
-from tests.e2e.local_sandbox import Sandbox
+from tests.e2e.local_sandbox import PLATFORMS, Sandbox
 
 _TYPES = local_platform_types()
-PLATFORMS = tuple(_TYPES)
 LABELS = {name: local.label for name, local in _TYPES.items()}
 ROOMS = dict(zip(PLATFORMS, ("general", "random", "help", "ch-4", "ch-5", "ch-6"), strict=False))
 

@@ -51,9 +51,9 @@ class Tally:
     in_parts: int = 0
     shared: int = 0
     copies: int = 0
-    posts_not_told: int = 0
+    unreported_posts: int = 0
     changes: int = 0
-    changes_not_told: int = 0
+    unreported_changes: int = 0
 
     @property
     def settled(self) -> bool:
@@ -73,8 +73,8 @@ class Tally:
             f"{len(self.disordered)} out of order, {len(self.stale)} with older words, "
             f"{len(self.undeleted)} not deleted, {len(self.unlike)} of {self.reacted} with other "
             f"reactions, {len(self.torn)} of {self.in_parts} in parts torn, {len(self.unfiled)} of "
-            f"{self.shared} without their file; not told: {self.posts_not_told} posts, "
-            f"{self.changes_not_told} of {self.changes} changes"
+            f"{self.shared} without their file; not reported: {self.unreported_posts} posts, "
+            f"{self.unreported_changes} of {self.changes} changes"
         )
 
 
@@ -135,11 +135,11 @@ def _tags(messages: Sequence[Shown]) -> list[tuple[int, int]]:
     return [tag for message in messages if (tag := read_tag(text_of(message))) is not None]
 
 
-def _was_told(post: PersonPost, log: TeamsLog) -> bool:
+def _was_reported(post: PersonPost, log: TeamsLog) -> bool:
     return post.spot.platform != "teams" or post.native_id in log.posts
 
 
-def _change_was_told(
+def _change_was_reported(
     post: PersonPost, change: Change, log: TeamsLog, is_reported: IsReported
 ) -> bool:
     if post.spot.platform == "teams":
@@ -149,9 +149,9 @@ def _change_was_told(
 
 def _allowed(post: PersonPost, log: TeamsLog, is_reported: IsReported) -> set[_Version]:
     """As it may stand elsewhere: as it was after the last change that was told, or any later."""
-    allowed: set[_Version] = {0} if _was_told(post, log) else {0, None}
+    allowed: set[_Version] = {0} if _was_reported(post, log) else {0, None}
     for change in post.changes:
-        if _change_was_told(post, change, log, is_reported) and _was_told(post, log):
+        if _change_was_reported(post, change, log, is_reported) and _was_reported(post, log):
             allowed.clear()
         allowed.add(change.version)
     return allowed
@@ -161,10 +161,10 @@ def _count(
     posts: Sequence[PersonPost], log: TeamsLog, is_reported: IsReported, result: Tally
 ) -> None:
     for post in posts:
-        result.posts_not_told += not _was_told(post, log)
+        result.unreported_posts += not _was_reported(post, log)
         result.changes += len(post.changes)
-        result.changes_not_told += sum(
-            not _change_was_told(post, change, log, is_reported) for change in post.changes
+        result.unreported_changes += sum(
+            not _change_was_reported(post, change, log, is_reported) for change in post.changes
         )
 
 

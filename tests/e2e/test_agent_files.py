@@ -55,7 +55,9 @@ async def test_files_of_an_agent_are_native_uploads(tmp_path: Path) -> None:
             )
             text = all_texts(sandbox, "slack")
             slack, discord, teams = (
-                raw(sandbox, platform)[-1] for platform in ("slack", "discord", "teams")
+                # Without IRC: its lines have links to files.
+                raw(sandbox, platform)[-1]
+                for platform in ("slack", "discord", "teams")
             )
 
     (file,) = slack["files"]

@@ -16,12 +16,11 @@ import pytest
 from llmock.pytest_plugin import LLMock
 
 from bridge.sandbox.feed import Shown
-from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
+from tests.e2e.local_sandbox import PLATFORMS, Sandbox, configuration, local_sandbox, running
 from tests.e2e.test_cards import hands, with_words
 from tests.e2e.test_models import with_agent
 
 KEY = "sk-never-shown-1234567890"
-PLATFORMS = ("slack", "discord", "teams")
 EVIL = "https://evil.example/collect?d=the-secret-plan"
 HARM = (
     "Done-and-said. @everyone @here @channel <!channel> <!everyone> <!here> <@U0ACME01> "
@@ -57,6 +56,8 @@ def check(platform: str, message: Shown) -> None:
             assert raw["flags"] & ((1 << 2) | (1 << 15))  # no previews
             for label, url in re.findall(r"(?<!\\)\[([^\]]*)\]\((https?://[^)]*)\)", text):
                 assert same(label, url), text
+        case "irc":  # addresses are text there; colours could hide it
+            assert not re.search(r"[\x00\x01\x03\x04]", raw["text"])
         case _:
             assert "<at>" not in text
             assert not re.search(r'"type": "mention"', text)
@@ -72,7 +73,7 @@ async def everywhere(sandbox: Sandbox, words: str) -> None:
     await sandbox.until(lambda: all(with_words(sandbox, platform, words) for platform in PLATFORMS))
 
 
-async def test_what_an_agent_was_talked_into_does_no_harm(
+async def test_an_answer_full_of_pings_and_hidden_links_does_no_harm(
     llmock: LLMock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MODEL_KEY", KEY)
@@ -98,7 +99,7 @@ async def test_what_an_agent_was_talked_into_does_no_harm(
     assert KEY not in bodies
 
 
-async def test_names_and_files_that_look_like_instructions_are_named_as_what_people_wrote(
+async def test_names_and_files_that_look_like_instructions_reach_the_model_as_user_text(
     llmock: LLMock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MODEL_KEY", KEY)

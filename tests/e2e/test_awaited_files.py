@@ -24,7 +24,7 @@ GIVES = {
 
 
 @pytest.mark.parametrize("origin", [*GIVES])
-async def test_a_file_that_its_platform_gives_only_later_stands_in_its_message_at_last(
+async def test_a_file_that_its_platform_returns_later_is_added_to_its_message(
     tmp_path: Path, origin: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def soon(settings: Settings) -> Timeouts:

@@ -31,6 +31,7 @@ NODES: list[JsonValue] = [
     },
 ]
 CARD: dict[str, JsonValue] = {"type": "card"}
+# Without IRC: cards of IRC are answered by numbers: see test_irc.py.
 PLATFORMS = ("slack", "discord", "teams")
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d4944415478da63fccf"
@@ -44,7 +45,7 @@ class Deployer:
     name = "echo"
 
     def __init__(self) -> None:
-        self.heard: list[dict[str, Any]] = []
+        self.presses: list[dict[str, Any]] = []
 
     async def run(
         self, turn: Turn, inputs: AsyncIterator[AgentInput]
@@ -52,8 +53,8 @@ class Deployer:
         first = turn.conversation.messages[-1].content[0]
         if isinstance(first, StructuredDataPart) and first.schema_id == SCHEMA_ID:
             pressed = orjson.loads(first.model_dump_json())["data"]
-            self.heard.append(pressed)
-            yield card(f"# Shipped {len(self.heard)}", message=pressed["message"])
+            self.presses.append(pressed)
+            yield card(f"# Shipped {len(self.presses)}", message=pressed["message"])
         else:
             yield card("# Deploy 4.2?")
         yield TurnDone()
@@ -85,7 +86,9 @@ def with_words(local: Sandbox, platform: str, words: str) -> Shown | None:
     )
 
 
-async def test_an_agents_card_stands_everywhere_and_a_press_reaches_it(tmp_path: Path) -> None:
+async def test_an_agents_card_is_shown_on_every_platform_and_receives_presses(
+    tmp_path: Path,
+) -> None:
     async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["rooms"]["general"]["agents"] = [{"agent": "echo", "listen": "always"}]
@@ -97,16 +100,16 @@ async def test_an_agents_card_stands_everywhere_and_a_press_reaches_it(tmp_path:
                 lambda: all(with_words(local, platform, "Ship it") for platform in local.platforms)
             )
 
-            for platform, hand in hands(local).items():
+            for platform, local_user in hands(local).items():
                 card = with_words(local, platform, "Ship it")
                 assert card
-                before = len(agent.heard)
-                outcome = await hand.press(card.id, "Ship it")
+                before = len(agent.presses)
+                outcome = await local_user.press(card.id, "Ship it")
                 assert outcome.sent, (platform, outcome)
                 assert not outcome.failed, (platform, outcome)
-                await local.until(lambda count=before: len(agent.heard) > count)
-                assert (agent.heard[-1]["id"], agent.heard[-1]["value"]) == ("ship", 42)
-                answer = f"Shipped {len(agent.heard)}"
+                await local.until(lambda count=before: len(agent.presses) > count)
+                assert (agent.presses[-1]["id"], agent.presses[-1]["value"]) == ("ship", 42)
+                answer = f"Shipped {len(agent.presses)}"
                 await local.until(
                     lambda words=answer: all(
                         with_words(local, platform, words) for platform in PLATFORMS
@@ -114,7 +117,7 @@ async def test_an_agents_card_stands_everywhere_and_a_press_reaches_it(tmp_path:
                 )
                 assert not any(with_words(local, platform, "Deploy 4.2?") for platform in PLATFORMS)
 
-    assert len(agent.heard) == len(PLATFORMS)
+    assert len(agent.presses) == len(PLATFORMS)
 
 
 class Turner:
@@ -141,7 +144,7 @@ class Turner:
         yield TurnDone()
 
 
-async def test_an_edit_turns_words_into_a_card_and_back(tmp_path: Path) -> None:
+async def test_an_edit_turns_a_text_into_a_card_and_back(tmp_path: Path) -> None:
     async with local_sandbox(limits=False) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["rooms"]["general"]["agents"] = [{"agent": "echo", "listen": "always"}]
@@ -170,7 +173,7 @@ BROKEN: dict[str, dict[str, JsonValue]] = {
 }
 
 
-async def test_a_card_that_the_platforms_refuse_is_said_in_words_and_not_lost(
+async def test_a_card_that_the_platforms_refuse_is_posted_as_text(
     tmp_path: Path,
 ) -> None:
     async with local_sandbox() as local:
@@ -224,21 +227,21 @@ def hands(local: Sandbox) -> dict[str, LocalUser]:
     return users
 
 
-@pytest.mark.parametrize("platform", ["slack", "discord", "teams"])
+@pytest.mark.parametrize("platform", PLATFORMS)
 async def test_a_picture_that_a_person_posts_is_carried_as_a_file(
     tmp_path: Path, platform: str
 ) -> None:
     async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["files"] = {"allow_loopback": True}
-        hand = local.platforms[platform]
-        if not isinstance(hand, TakesUserActions):
+        local_user = local.platforms[platform]
+        if not isinstance(local_user, TakesUserActions):
             pytest.skip(f"nobody can share files on the local {platform} yet")
         async with running(local, settings):
             workspace, channel = local.place(platform, "general")
             file = FileUpload(name="cat.png", data=PIXEL, alt="a cat")
             person = local.person(platform, workspace)
-            await hand.post_files(workspace, channel, person, [file], "look at this")
+            await local_user.post_files(workspace, channel, person, [file], "look at this")
             other = "discord" if platform == "slack" else "slack"
             name = "a cat" if platform == "teams" else "cat.png"  # there pictures have no name
             await local.until(lambda: with_words(local, other, name) is not None)
@@ -248,7 +251,7 @@ async def test_a_picture_that_a_person_posts_is_carried_as_a_file(
 
 
 def in_personal_chat(local: Sandbox, settings: dict[str, Any]) -> tuple[str, LocalUser]:
-    """The room's member on Teams is the chat of a person with the bridge; this is their hand."""
+    """Make the chat of a person with the bridge the room's member on Teams; return the person."""
     settings["files"] = {"allow_loopback": True}
     teams = local.platforms["teams"]
     workspace, _ = local.place("teams", "general")
@@ -263,10 +266,10 @@ def in_personal_chat(local: Sandbox, settings: dict[str, Any]) -> tuple[str, Loc
 async def test_a_document_of_a_personal_chat_of_teams_is_carried_as_a_file(tmp_path: Path) -> None:
     async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
-        _, hand = in_personal_chat(local, settings)
+        _, local_user = in_personal_chat(local, settings)
         async with running(local, settings):
             file = FileUpload(name="notes.txt", data=b"remember the milk")
-            await hand.post_files([file], text="look at this")
+            await local_user.post_files([file], text="look at this")
             for other in ("slack", "discord"):
                 await local.until(
                     lambda name=other: with_words(local, name, "notes.txt") is not None
@@ -277,13 +280,13 @@ async def test_a_document_of_a_personal_chat_of_teams_is_carried_as_a_file(tmp_p
 
 
 @pytest.mark.parametrize("answer", ["Accept", "Decline"])
-async def test_in_a_personal_chat_of_teams_a_file_is_offered_and_brought_when_it_is_taken(
+async def test_a_file_is_uploaded_to_a_personal_chat_of_teams_after_consent(
     tmp_path: Path, answer: str
 ) -> None:
     data = bytes(range(256)) * 5000
     async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
-        chat, hand = in_personal_chat(local, settings)
+        chat, local_user = in_personal_chat(local, settings)
         slack, teams = local.platforms["slack"], local.platforms["teams"]
         assert isinstance(slack, TakesUserActions)
         tenant, _ = local.place("teams", "general")
@@ -299,12 +302,14 @@ async def test_in_a_personal_chat_of_teams_a_file_is_offered_and_brought_when_it
             workspace, channel = local.place("slack", "general")
             person = local.person("slack", workspace)
             file = FileUpload(name="notes.bin", data=data)
-            await hand.post_files([FileUpload(name="a.txt", data=b"so that the chat is known")])
+            await local_user.post_files(
+                [FileUpload(name="a.txt", data=b"so that the chat is known")]
+            )
             await slack.post_files(workspace, channel, person, [file], "take this")
             await local.until(lambda: standing("file.consent") is not None)
             question = standing("file.consent")
             assert question
-            outcome = await hand.press(question.id, answer)
+            outcome = await local_user.press(question.id, answer)
             assert outcome.answered
 
             await local.until(lambda: standing("file.consent") is None)

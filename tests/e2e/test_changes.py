@@ -10,6 +10,7 @@ import pytest
 from bridge.sandbox.user_actions import FileUpload
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 
+# Without IRC: people of IRC cannot edit; its copies are in test_irc.py.
 PLATFORMS = ("slack", "discord", "teams")
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
@@ -82,7 +83,7 @@ def standing(local: Sandbox, platform: str) -> list[Any]:
     return list(local.standing(platform, "general"))
 
 
-async def test_words_come_and_go_and_their_files_stay(tmp_path: Path) -> None:
+async def test_edits_of_the_text_keep_the_files(tmp_path: Path) -> None:
     long = " ".join(f"word{number}" for number in range(2000))  # more than Slack has in a message
     async with local_sandbox(limits=False) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
@@ -117,7 +118,7 @@ async def test_words_come_and_go_and_their_files_stay(tmp_path: Path) -> None:
             assert await bridge.store.dead_letters() == []
 
 
-async def test_files_that_apps_are_not_given_are_spoken_of(tmp_path: Path) -> None:
+async def test_files_that_teams_withholds_from_apps_are_announced(tmp_path: Path) -> None:
     async with local_sandbox(limits=False) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         async with running(local, settings):
@@ -136,7 +137,7 @@ async def test_files_that_apps_are_not_given_are_spoken_of(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("origin", PLATFORMS)
-async def test_a_file_taken_out_of_a_message_goes_from_its_copies(
+async def test_a_file_removed_from_a_message_is_removed_from_its_copies(
     tmp_path: Path, origin: str
 ) -> None:
     others = [name for name in ("slack", "discord") if name != origin]
@@ -163,7 +164,7 @@ async def test_a_file_taken_out_of_a_message_goes_from_its_copies(
 
 
 @pytest.mark.parametrize("origin", ["slack", "discord"])
-async def test_a_file_taken_out_while_the_bridge_is_away_goes_from_its_copies(
+async def test_a_file_removed_during_a_downtime_is_removed_from_the_copies(
     tmp_path: Path, origin: str
 ) -> None:
     other = "discord" if origin == "slack" else "slack"

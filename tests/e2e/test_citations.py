@@ -47,7 +47,7 @@ def cites(*sources: dict[str, JsonValue]) -> PartGiven:
     return PartGiven(part={"type": "structured_data", "schema_id": CITATIONS, "data": data})
 
 
-async def test_sources_are_numbers_in_the_words_and_links_below_or_citations_of_teams(
+async def test_sources_are_numbered_links_or_native_citations_on_teams(
     tmp_path: Path,
 ) -> None:
     async with local_sandbox(channels=1) as local:

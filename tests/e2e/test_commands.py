@@ -11,6 +11,7 @@ from connectors.discord.sandbox.local import LocalDiscord
 from connectors.slack.sandbox.local import LocalSlack
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 
+# Without IRC: IRC has no slash commands, and its bot is addressed by nick.
 PLATFORMS = ("slack", "discord", "teams")
 
 
@@ -23,7 +24,7 @@ def mention(local: Sandbox, platform: str) -> str:
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
-async def test_status_is_answered_where_it_is_asked_and_channels_come_and_go(
+async def test_admin_commands_are_answered_in_their_channel_and_change_the_room(
     tmp_path: Path, platform: str
 ) -> None:
     others = [name for name in PLATFORMS if name != platform]
@@ -176,7 +177,7 @@ async def test_an_admin_blocks_somebody_by_a_slash_command(tmp_path: Path, platf
             assert ban.actor == f"{platform}:{workspace}:{other}"
 
 
-async def test_a_command_in_a_channel_of_no_room_is_told_so(tmp_path: Path) -> None:
+async def test_a_command_in_a_channel_without_a_room_gets_an_explanation(tmp_path: Path) -> None:
     async with local_sandbox(names=("slack", "discord")) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         async with running(local, settings) as (bridge, _):

@@ -9,7 +9,7 @@ from tests.e2e.local_sandbox import configuration, local_sandbox, running
 from tests.e2e.test_directs import PLATFORMS, Somebody
 
 
-async def test_nobody_is_answered_directly_until_a_code_has_paired_them(tmp_path: Path) -> None:
+async def test_an_agent_answers_direct_messages_only_after_pairing(tmp_path: Path) -> None:
     async with local_sandbox(channels=1) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["direct"] = [{"account": "*", "agents": [{"agent": "echo", "listen": "always"}]}]

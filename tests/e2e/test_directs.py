@@ -19,6 +19,7 @@ from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, runni
 from tests.e2e.test_commands import mention, registered
 
 PAIRS = (("slack", "discord"), ("discord", "teams"), ("teams", "slack"))
+# Without IRC: the local IRC shows no direct messages.
 PLATFORMS = ("slack", "discord", "teams")
 
 
@@ -47,7 +48,7 @@ class Somebody:
         return "@me", str(place.state.dm_of(users[int(self.id)], users[int(app["bot_id"])]).id)
 
     async def command(self, text: str) -> None:
-        """By a slash command where there is one, else said to the bot."""
+        """By a slash command where there is one, else as a message to the bot."""
         place = self.local.platforms[self.platform]
         if isinstance(place, LocalTeams):
             where = (self.workspace, self.channel) if text in ("dm on", "dm off") else self.alone
@@ -91,7 +92,7 @@ async def nobody_else_has(local: Sandbox, bridge: Bridge, words: str) -> bool:
 
 
 @pytest.mark.parametrize(("platform", "other"), PAIRS)
-async def test_two_people_write_to_one_another_and_nobody_else_reads_it(
+async def test_a_private_conversation_of_two_people_is_shown_to_nobody_else(
     tmp_path: Path, platform: str, other: str
 ) -> None:
     async with local_sandbox() as local:

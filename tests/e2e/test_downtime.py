@@ -21,7 +21,7 @@ from connectors.slack.sandbox import LocalSlack
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 
 READ_BACK = ("slack", "discord")
-EVERYWHERE = (*READ_BACK, "teams")
+EVERYWHERE = (*READ_BACK, "teams")  # IRC: its downtimes are in test_irc.py, test_irc_kills.py
 
 
 @dataclass
@@ -200,7 +200,7 @@ async def be_away(
 
 
 @pytest.mark.timeout(400)
-async def test_what_happens_while_the_bridge_is_away_is_recovered(tmp_path: Path) -> None:
+async def test_events_of_a_downtime_are_recovered(tmp_path: Path) -> None:
     traffic = await be_away(tmp_path, events=60, channels=("general", "random"), seconds=40)
 
     assert traffic.done.keys() == {"post", "reply", "edit", "react", "delete"}
@@ -208,7 +208,7 @@ async def test_what_happens_while_the_bridge_is_away_is_recovered(tmp_path: Path
 
 @pytest.mark.long
 @pytest.mark.timeout(1800)
-async def test_a_thousand_events_while_the_bridge_is_away_are_recovered(tmp_path: Path) -> None:
+async def test_a_thousand_events_of_a_downtime_are_recovered(tmp_path: Path) -> None:
     channels = ("general", "random", "help", "ch-4", "ch-5", "ch-6")
     await be_away(tmp_path, events=1000, channels=channels, seconds=900, limits=True)
 
@@ -235,7 +235,7 @@ async def react(
     await act(workspace, channel, person, message, emoji)
 
 
-async def test_reactions_of_the_meantime_are_found_on_originals_and_copies(tmp_path: Path) -> None:
+async def test_reactions_of_a_downtime_are_found_on_originals_and_copies(tmp_path: Path) -> None:
     async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",)) | {
             "catch_up": {"requests_per_minute": 6000}
@@ -270,7 +270,7 @@ async def test_reactions_of_the_meantime_are_found_on_originals_and_copies(tmp_p
             assert await bridge.store.dead_letters() == []
 
 
-async def test_threads_that_were_deleted_whole_while_we_were_away_are_gone_everywhere(
+async def test_threads_deleted_during_a_downtime_are_deleted_everywhere(
     tmp_path: Path,
 ) -> None:
     async with local_sandbox() as local:
@@ -316,7 +316,7 @@ async def test_threads_that_were_deleted_whole_while_we_were_away_are_gone_every
             assert await bridge.store.dead_letters() == []
 
 
-async def test_what_was_said_on_teams_in_the_meantime_is_said_to_be_lost_once(
+async def test_one_notice_announces_a_gap_of_teams(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ago = 3600.0
@@ -354,7 +354,7 @@ async def test_what_was_said_on_teams_in_the_meantime_is_said_to_be_lost_once(
         assert (notice_count("slack"), notice_count("teams")) == (1, 1)
 
 
-async def test_what_was_said_while_the_bot_was_out_of_a_slack_channel_comes_when_it_is_back(
+async def test_messages_during_the_bots_absence_from_a_slack_channel_follow_later(
     tmp_path: Path,
 ) -> None:
     async with local_sandbox(names=("slack", "discord")) as local:
@@ -384,7 +384,7 @@ async def test_what_was_said_while_the_bot_was_out_of_a_slack_channel_comes_when
     assert arrived() == ["number one", "number two", "number three"]
 
 
-async def test_pins_names_topics_and_polls_of_the_meantime_are_found(tmp_path: Path) -> None:
+async def test_pins_names_topics_and_polls_of_a_downtime_are_found(tmp_path: Path) -> None:
     async with local_sandbox() as local:
         settings: dict[str, Any] = configuration(
             local, tmp_path / "bridge.sqlite3", channels=("general",)
@@ -458,7 +458,7 @@ async def test_pins_names_topics_and_polls_of_the_meantime_are_found(tmp_path: P
 
 
 @pytest.mark.parametrize("origin", READ_BACK)
-async def test_a_channel_whose_topic_was_told_is_compared_after_a_restart_all_the_same(
+async def test_a_topic_received_live_is_still_compared_after_a_restart(
     tmp_path: Path, origin: str
 ) -> None:
     """What the bridge tells of a topic is archived at that place, and stands nowhere there."""

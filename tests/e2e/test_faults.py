@@ -29,6 +29,7 @@ from connectors.teams.sandbox.local import LocalTeams
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.waiting import LONGEST_WAIT, pass_time
 
+# Without IRC: faults of IRC are in test_irc.py and test_irc_kills.py.
 PLATFORMS = ("slack", "discord", "teams")
 ROOMS = ("general", "random", "help", *(f"ch-{number}" for number in range(4, 9)))
 POSTS = {"slack": "chat.postMessage", "discord": "webhook.execute", "teams": "activity.post"}
@@ -63,7 +64,7 @@ async def until_shown(
 
 
 @pytest.mark.parametrize("target", PLATFORMS)
-async def test_a_refused_request_is_made_again_and_a_lost_answer_doubles_nothing(
+async def test_refused_requests_are_retried_and_lost_answers_cause_no_duplicates(
     tmp_path: Path, target: str
 ) -> None:
     source = PLATFORMS[PLATFORMS.index(target) - 1]
@@ -87,7 +88,7 @@ async def test_a_refused_request_is_made_again_and_a_lost_answer_doubles_nothing
 
 @pytest.mark.parametrize("kind", ["late_request", "late_answer"])
 @pytest.mark.parametrize("target", ["slack", "discord"])
-async def test_a_platform_that_is_slower_than_the_deadline_doubles_nothing(
+async def test_answers_after_the_deadline_cause_no_duplicates(
     tmp_path: Path, target: str, kind: str
 ) -> None:
     patience = {"settle_grace": 0.1, "send_deadline": 0.4, "settle_late": LONGEST_WAIT}
@@ -106,7 +107,7 @@ async def test_a_platform_that_is_slower_than_the_deadline_doubles_nothing(
         assert await bridge.store.dead_letters() == []
 
 
-async def test_a_post_that_slack_takes_after_it_was_sent_again_does_not_stay(
+async def test_a_post_that_slack_accepts_twice_is_deleted_once(
     tmp_path: Path,
 ) -> None:
     patience = {"settle_grace": 0.1, "send_deadline": 0.4, "settle_late": 0.2}
@@ -137,7 +138,7 @@ async def test_a_post_that_slack_takes_after_it_was_sent_again_does_not_stay(
         ("teams", "POST", {"type": "message", "text": "hi"}),
     ],
 )
-async def test_the_configured_deadline_is_that_of_the_http_clients(
+async def test_http_clients_use_the_configured_deadline(
     tmp_path: Path, target: str, method: str, body: dict[str, Any]
 ) -> None:
     async with at_home(tmp_path, delivery={"send_deadline": 600}) as (local, bridge):
@@ -164,7 +165,7 @@ async def test_the_configured_deadline_is_that_of_the_http_clients(
         assert caught.value.late
 
 
-async def test_events_that_come_twice_late_or_in_another_order_are_shown_once(
+async def test_duplicate_late_and_reordered_events_are_shown_once(
     tmp_path: Path,
 ) -> None:
     channels = {"duplicate": "general", "delay": "random", "reorder": "help"}
@@ -190,7 +191,7 @@ async def test_events_that_come_twice_late_or_in_another_order_are_shown_once(
                 assert len(standing) == 1 + len(posts) + len(PLATFORMS), standing
 
 
-async def test_what_is_said_while_sockets_break_arrives_once_and_in_order(tmp_path: Path) -> None:
+async def test_messages_during_socket_failures_arrive_once_and_in_order(tmp_path: Path) -> None:
     async with at_home(tmp_path) as (local, _):
         for number in range(12):
             if number % 4 == 1:
@@ -211,7 +212,7 @@ async def test_what_is_said_while_sockets_break_arrives_once_and_in_order(tmp_pa
                 assert standing == [f"{number:02d}" for number in range(12)], (source, target)
 
 
-async def test_a_wrong_token_stops_its_account_alone_and_says_what_to_do(tmp_path: Path) -> None:
+async def test_a_wrong_token_stops_only_its_account_with_an_instruction(tmp_path: Path) -> None:
     async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         wrong = tmp_path / "token"
@@ -237,7 +238,7 @@ async def test_an_unknown_channel_is_reported_and_the_rest_of_its_room_runs(tmp_
             await until_shown(local, "general", "hello", ("discord", "teams"))
 
 
-async def test_an_agent_that_raises_or_hangs_says_so_and_is_asked_again(
+async def test_an_agent_that_fails_or_hangs_reports_it_and_answers_the_next_question(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     healthy = EchoAgent.run
@@ -354,7 +355,7 @@ async def set_room(store: SqliteStore, *, full: bool) -> None:
     await store.writer.run(limit)
 
 
-async def test_a_damaged_store_stops_the_start_with_what_to_do(tmp_path: Path) -> None:
+async def test_a_damaged_store_stops_the_start_with_an_instruction(tmp_path: Path) -> None:
     async with local_sandbox(names=("teams",)) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         async with running(local, settings) as (bridge, _):
@@ -370,9 +371,7 @@ async def test_a_damaged_store_stops_the_start_with_what_to_do(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(("kind", "room"), [("rate_limited", "ch-7"), ("hang", "ch-8")])
-async def test_lanes_in_trouble_do_not_hold_up_the_others(
-    tmp_path: Path, kind: str, room: str
-) -> None:
+async def test_failing_lanes_do_not_block_the_others(tmp_path: Path, kind: str, room: str) -> None:
     """The fault and the deadline outlast the test: what waited for the lane would never come."""
     patience = {"send_deadline": 3600.0, "drain": 0.0}
     async with at_home(tmp_path, channels=ROOMS, delivery=patience) as (local, bridge):
@@ -392,7 +391,7 @@ async def test_lanes_in_trouble_do_not_hold_up_the_others(
 
 
 @pytest.mark.long
-async def test_lanes_in_trouble_do_not_slow_the_others(
+async def test_failing_lanes_do_not_slow_the_others(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The others' 99th percentile stays within what five runs without the fault show; to be run on
@@ -435,7 +434,7 @@ async def _worst_wait(local: Sandbox, word: str) -> float:
     return sorted(waits)[int(0.99 * len(waits))]
 
 
-async def test_a_bridge_that_is_cancelled_finishes_what_it_is_sending(tmp_path: Path) -> None:
+async def test_a_cancelled_bridge_finishes_its_calls_in_flight(tmp_path: Path) -> None:
     with capture_logs() as logs:
         async with at_home(tmp_path, delivery={"drain": LONGEST_WAIT}) as (local, _):
             for platform in ("slack", "discord"):
@@ -452,9 +451,9 @@ async def test_a_bridge_that_is_cancelled_finishes_what_it_is_sending(tmp_path: 
         await opened.close()
 
 
-@pytest.mark.parametrize("deaf", ["slack", "discord"])
-async def test_a_connection_that_stands_and_hears_nothing_is_made_anew(
-    tmp_path: Path, deaf: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("stalled", ["slack", "discord"])
+async def test_a_stalled_connection_is_replaced(
+    tmp_path: Path, stalled: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def soon(settings: Settings) -> Timeouts:
         return replace(
@@ -462,17 +461,17 @@ async def test_a_connection_that_stands_and_hears_nothing_is_made_anew(
         )
 
     monkeypatch.setattr(build, "timeouts_of", soon)
-    others = [name for name in PLATFORMS if name != deaf]
+    others = [name for name in PLATFORMS if name != stalled]
     async with at_home(tmp_path) as (local, bridge):
-        account = AccountId(deaf)
-        await local.until(lambda: bridge.router.operations.stall_fault(account) == "")
-        local.context.faults.add(Fault(kind="drop", where=f"{deaf}:event:*", times=None))
-        await local.say(deaf, "general", "said to the deaf")
-        await until_shown(local, "general", "said to the deaf", others)
-        assert "nothing of what is said is heard" in bridge.router.operations.stall_fault(account)
+        account = AccountId(stalled)
+        await local.until(lambda: bridge.router.operations.why_deaf(account) == "")
+        local.context.faults.add(Fault(kind="drop", where=f"{stalled}:event:*", times=None))
+        await local.say(stalled, "general", "not received")
+        await until_shown(local, "general", "not received", others)
+        assert "nothing of what is said is heard" in bridge.router.operations.why_deaf(account)
 
         local.context.faults.clear()
-        await local.say(deaf, "general", "and to those who hear")
-        await until_shown(local, "general", "and to those who hear", others)
-        await local.until(lambda: bridge.router.operations.stall_fault(account) == "")
-        assert [count(local, other, "said to the deaf") for other in others] == [1, 1]
+        await local.say(stalled, "general", "received")
+        await until_shown(local, "general", "received", others)
+        await local.until(lambda: bridge.router.operations.why_deaf(account) == "")
+        assert [count(local, other, "not received") for other in others] == [1, 1]

@@ -37,10 +37,10 @@ class Listener:
     def __init__(self, agent: Any) -> None:
         self.name = agent.name
         self.run = agent.run
-        self.heard: list[Feedback] = []
+        self.received: list[Feedback] = []
 
     async def take_feedback(self, feedback: Feedback) -> None:
-        self.heard.append(feedback)
+        self.received.append(feedback)
 
 
 def answer(local: Sandbox, platform: str) -> Shown | None:
@@ -59,7 +59,7 @@ async def feedback_by_platform(bridge: Bridge) -> dict[str, tuple[str, str]]:
     return {entry.actor.partition(":")[0]: (entry.sense, entry.comment) for entry in entries}
 
 
-async def test_feedback_of_every_platform_stands_with_the_answer_and_the_latest_holds(
+async def test_feedback_of_every_platform_is_archived_with_the_answer_and_the_latest_counts(
     tmp_path: Path,
 ) -> None:
     async with local_sandbox() as local:
@@ -87,7 +87,7 @@ async def test_feedback_of_every_platform_stands_with_the_answer_and_the_latest_
                 outcome = await hands(local)[name].press(message.id, action, values)
                 assert outcome.sent, (name, outcome)
                 assert not outcome.failed, (name, outcome)
-                await local.until(lambda count=number: len(agent.heard) == count + 1)
+                await local.until(lambda count=number: len(agent.received) == count + 1)
                 if number == len(UP) - 1:
                     assert await feedback_by_platform(bridge) == {
                         "slack": ("good", ""), "discord": ("good", ""),
@@ -95,14 +95,15 @@ async def test_feedback_of_every_platform_stands_with_the_answer_and_the_latest_
                     }  # fmt: skip
 
             assert await feedback_by_platform(bridge) == dict.fromkeys(UP, ("bad", ""))
-            assert [one.sense for one in agent.heard] == ["good"] * 3 + ["bad"] * 3
+            assert [one.sense for one in agent.received] == ["good"] * 3 + ["bad"] * 3
             assert await bridge.store.undelivered_feedback() == []
             after = {name: len(local.standing(name, "general")) for name in local.platforms}
             assert after == before
 
 
+# Without IRC: it has no buttons.
 @pytest.mark.parametrize("platform", ["slack", "discord", "teams"])
-async def test_nobody_is_asked_where_the_room_does_not_want_it(
+async def test_no_answer_has_feedback_buttons_if_the_room_disables_them(
     tmp_path: Path, platform: str
 ) -> None:
     async with local_sandbox(names=(platform,)) as local:

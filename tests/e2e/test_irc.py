@@ -39,34 +39,36 @@ async def both(offers: Any = MODERN) -> AsyncGenerator[tuple[Sandbox, IrcServer]
         yield local, irc
 
 
-def said_on_irc(irc: IrcServer) -> list[str]:
+def irc_texts(irc: IrcServer) -> list[str]:
     return [text.replace(GAP, "") for text in irc.texts(CHANNEL)]
 
 
-def said_on_slack(local: Sandbox) -> list[str]:
-    return [one.text for one in local.standing("slack", "general")]
+def slack_texts(local: Sandbox) -> list[str]:
+    return [message.text for message in local.standing("slack", "general")]
 
 
-async def test_what_is_said_on_one_side_stands_on_the_other(tmp_path: Path) -> None:
+async def test_messages_are_copied_in_both_directions(tmp_path: Path) -> None:
     async with both() as (local, irc):
         settings = with_irc(local, irc, tmp_path / "bridge.sqlite3")
         async with running(local, settings) as (bridge, _):
             irc.say("alice", CHANNEL, "hello from \x02irc\x02")
             await local.until(
-                lambda: any("hello from *irc*" in one for one in said_on_slack(local))
+                lambda: any("hello from *irc*" in text for text in slack_texts(local))
             )
             await local.say("slack", "general", "hello from *slack*")
             await local.until(
-                lambda: any("hello from \x02slack" in one for one in said_on_irc(irc))
+                lambda: any("hello from \x02slack" in text for text in irc_texts(irc))
             )
 
             assert await bridge.store.dead_letters() == []
         assert irc.truncated == 0
-        (copy,) = [one for one in local.standing("slack", "general") if "irc" in one.text]
+        (copy,) = [
+            message for message in local.standing("slack", "general") if "irc" in message.text
+        ]
         assert copy.author == "alice"
 
 
-async def test_replies_reactions_edits_and_deletions_cross(tmp_path: Path) -> None:
+async def test_replies_reactions_edits_and_deletions_are_carried(tmp_path: Path) -> None:
     async with both() as (local, irc):
         settings = with_irc(local, irc, tmp_path / "bridge.sqlite3")
         slack = local.platforms["slack"]
@@ -74,19 +76,19 @@ async def test_replies_reactions_edits_and_deletions_cross(tmp_path: Path) -> No
         person = local.person("slack", team)
         async with running(local, settings) as (bridge, _):
             root = await local.say("slack", "general", "who has the keys?")
-            await local.until(lambda: len(said_on_irc(irc)) == 1)
+            await local.until(lambda: len(irc_texts(irc)) == 1)
             (question,) = irc.messages(CHANNEL)
             irc.say("alice", CHANNEL, "I do", reply=question.id)
             irc.react("alice", CHANNEL, question.id, "👍")
-            await local.until(lambda: any("I do" in one for one in said_on_slack(local)))
+            await local.until(lambda: any("I do" in text for text in slack_texts(local)))
             await local.until(
                 lambda: local.standing("slack", "general")[0].reactions.keys() == {"👍"}
             )
             await local.say("slack", "general", "thank you", thread=root)
-            await local.until(lambda: any("thank you" in one for one in said_on_irc(irc)))
+            await local.until(lambda: any("thank you" in text for text in irc_texts(irc)))
             assert irc.messages(CHANNEL)[-1].tags["+reply"] == question.id
             await slack.edit_as(team, channel, person, root, "who has my keys?")
-            await local.until(lambda: "(edited) who has my keys?" in said_on_irc(irc)[-1])
+            await local.until(lambda: "(edited) who has my keys?" in irc_texts(irc)[-1])
             await slack.delete_as(team, channel, person, root)
             await local.until(
                 lambda: question.id not in {message.id for message in irc.messages(CHANNEL)}
@@ -118,7 +120,7 @@ async def test_a_deletion_redacts_the_message_and_the_lines_of_its_edits(
                     lambda last=last: irc.texts(CHANNEL)[-1].splitlines()[-1].endswith(last)
                 )
                 await bridge.router.settled()
-            lines = "\n".join(said_on_irc(irc)).split("\n")
+            lines = "\n".join(irc_texts(irc)).split("\n")
             assert sum("(edited) typo" in line for line in lines) == 2
             await slack.delete_as(team, channel, person, message)
             await local.until(lambda: len(irc.messages(CHANNEL)) == 1)
@@ -127,90 +129,90 @@ async def test_a_deletion_redacts_the_message_and_the_lines_of_its_edits(
             assert await bridge.store.dead_letters() == []
 
 
-async def test_what_is_said_while_the_connection_is_down_arrives_once_and_in_order(
+async def test_messages_during_a_disconnection_arrive_once_and_in_order(
     tmp_path: Path,
 ) -> None:
     async with both() as (local, irc):
         settings = with_irc(local, irc, tmp_path / "bridge.sqlite3")
         async with running(local, settings) as (bridge, _):
             irc.say("alice", CHANNEL, "number 0")
-            await local.until(lambda: any("number 0" in one for one in said_on_slack(local)))
+            await local.until(lambda: any("number 0" in text for text in slack_texts(local)))
             await local.until(lambda: not bridge.router.operations.catching_up)
             irc.disconnect()
             for number in range(1, 6):
                 irc.say("alice", CHANNEL, f"number {number}")
                 await local.say("slack", "general", f"figure {number}")
-            await local.until(lambda: sum("number" in one for one in said_on_slack(local)) == 6, 20)
-            await local.until(lambda: sum("figure" in one for one in said_on_irc(irc)) == 5, 20)
+            await local.until(lambda: sum("number" in text for text in slack_texts(local)) == 6, 20)
+            await local.until(lambda: sum("figure" in text for text in irc_texts(irc)) == 5, 20)
 
             assert await bridge.store.dead_letters() == []
-        numbers = [one[-1] for one in said_on_slack(local) if "number" in one]
-        figures = [one[-1] for one in said_on_irc(irc) if "figure" in one]
+        numbers = [text[-1] for text in slack_texts(local) if "number" in text]
+        figures = [text[-1] for text in irc_texts(irc) if "figure" in text]
         assert numbers == [str(number) for number in range(6)]
         assert figures == [str(number) for number in range(1, 6)]
 
 
-async def test_what_is_said_while_the_bridge_is_away_is_read_back(tmp_path: Path) -> None:
+async def test_messages_of_a_downtime_are_read_back(tmp_path: Path) -> None:
     async with both() as (local, irc):
         settings = with_irc(local, irc, tmp_path / "bridge.sqlite3")
         async with running(local, settings) as (bridge, _):
             irc.say("alice", CHANNEL, "before")
-            await local.until(lambda: any("before" in one for one in said_on_slack(local)))
+            await local.until(lambda: any("before" in text for text in slack_texts(local)))
             await local.until(lambda: not bridge.router.operations.catching_up)
         irc.say("alice", CHANNEL, "meanwhile\nin two lines")
         async with running(local, settings):
             await local.until(
-                lambda: any("in two lines" in one for one in said_on_slack(local)), 20
+                lambda: any("in two lines" in text for text in slack_texts(local)), 20
             )
 
-        assert sum("before" in one for one in said_on_slack(local)) == 1
+        assert sum("before" in text for text in slack_texts(local)) == 1
 
 
 @pytest.mark.parametrize("arrives", [True, False])
-async def test_a_post_whose_echo_is_lost_stands_there_once(tmp_path: Path, arrives: bool) -> None:
+async def test_a_post_with_a_lost_echo_is_posted_once(tmp_path: Path, arrives: bool) -> None:
     async with both() as (local, irc):
         settings = with_irc(local, irc, tmp_path / "bridge.sqlite3")
         async with running(local, settings) as (bridge, _):
             await local.say("slack", "general", "the one before")
-            await local.until(lambda: len(said_on_irc(irc)) == 1)
+            await local.until(lambda: len(irc_texts(irc)) == 1)
             irc.fault(Fault("lose_answer" if arrives else "close"))
             await local.say("slack", "general", "did it arrive?")
             await local.say("slack", "general", "the one after")
-            await local.until(lambda: any("after" in one for one in said_on_irc(irc)), 20)
+            await local.until(lambda: any("after" in text for text in irc_texts(irc)), 20)
 
             assert await bridge.store.dead_letters() == []
-        texts = [one.partition("> ")[2] for one in said_on_irc(irc)]
+        texts = [text.partition("> ")[2] for text in irc_texts(irc)]
         assert texts == ["the one before", "did it arrive?", "the one after"]
 
 
-async def test_on_a_plain_server_words_cross_and_a_lost_answer_is_unproved(tmp_path: Path) -> None:
+async def test_a_lost_answer_on_a_plain_server_leaves_the_post_unproved(tmp_path: Path) -> None:
     async with both(PLAIN) as (local, irc):
         settings = with_irc(local, irc, tmp_path / "bridge.sqlite3")
         async with running(local, settings) as (bridge, _):
             irc.say("alice", CHANNEL, "hello from irc")
-            await local.until(lambda: any("hello from irc" in one for one in said_on_slack(local)))
+            await local.until(lambda: any("hello from irc" in text for text in slack_texts(local)))
             await local.say("slack", "general", "hello from slack")
-            await local.until(lambda: any("hello from slack" in one for one in said_on_irc(irc)))
+            await local.until(lambda: any("hello from slack" in text for text in irc_texts(irc)))
             irc.fault(Fault("lose_answer"))
             await local.say("slack", "general", "did it arrive?")
             await local.say("slack", "general", "the one after")
-            await local.until(lambda: any("after" in one for one in said_on_irc(irc)), 20)
+            await local.until(lambda: any("after" in text for text in irc_texts(irc)), 20)
 
             (letter,) = await bridge.store.dead_letters()
             assert (letter.state, letter.excerpt) == ("unproved", "did it arrive?")
 
 
-async def test_a_gap_on_a_plain_server_is_told_in_the_room(tmp_path: Path) -> None:
+async def test_a_notice_announces_a_gap_of_a_plain_server(tmp_path: Path) -> None:
     async with both(PLAIN) as (local, irc):
         settings = with_irc(local, irc, tmp_path / "bridge.sqlite3")
         async with running(local, settings):
             irc.say("alice", CHANNEL, "before")
-            await local.until(lambda: any("before" in one for one in said_on_slack(local)))
+            await local.until(lambda: any("before" in text for text in slack_texts(local)))
         irc.say("alice", CHANNEL, "nobody hears this")
         await asyncio.sleep(0.3)
         async with running(local, settings):
             await local.until(
-                lambda: any("could not be read" in one for one in said_on_slack(local)), 20
+                lambda: any("could not be read" in text for text in slack_texts(local)), 20
             )
 
 
@@ -219,14 +221,14 @@ async def test_an_agent_answers_on_irc_once_and_whole(tmp_path: Path) -> None:
         settings = with_irc(local, irc, tmp_path / "bridge.sqlite3")
         async with running(local, settings) as (bridge, _):
             irc.say("alice", CHANNEL, "@echo one two three")
-            await local.until(lambda: any("<echo>" in one for one in said_on_irc(irc)))
+            await local.until(lambda: any("<echo>" in text for text in irc_texts(irc)))
             await bridge.router.settled()
 
-            assert sum("<echo>" in one for one in said_on_irc(irc)) == 1
-            assert "one two three" in said_on_irc(irc)[-1]
+            assert sum("<echo>" in text for text in irc_texts(irc)) == 1
+            assert "one two three" in irc_texts(irc)[-1]
 
 
-async def test_an_agents_card_is_pressed_on_irc_by_its_number(tmp_path: Path) -> None:
+async def test_a_number_on_irc_presses_a_button_of_an_agents_card(tmp_path: Path) -> None:
     async with both() as (local, irc):
         settings = with_irc(local, irc, tmp_path / "bridge.sqlite3")
         settings["rooms"]["general"]["agents"] = [{"agent": "echo", "listen": "always"}]
@@ -234,15 +236,15 @@ async def test_an_agents_card_is_pressed_on_irc_by_its_number(tmp_path: Path) ->
         async with running(local, settings) as (bridge, _):
             bridge.agents["echo"] = agent
             irc.say("alice", CHANNEL, "please deploy")
-            await local.until(lambda: any("!1 (Ship it)" in one for one in said_on_irc(irc)))
+            await local.until(lambda: any("!1 (Ship it)" in text for text in irc_texts(irc)))
         async with running(local, settings) as (bridge, _):  # the card is known after a restart
             bridge.agents["echo"] = agent
             irc.say("alice", CHANNEL, "!1")
-            await local.until(lambda: any("Shipped 1" in one for one in said_on_irc(irc)))
-            await local.until(lambda: any("Shipped 1" in str(one.raw) for one in
+            await local.until(lambda: any("Shipped 1" in text for text in irc_texts(irc)))
+            await local.until(lambda: any("Shipped 1" in str(message.raw) for message in
                                           local.standing("slack", "general")))  # fmt: skip
 
-    assert [(one["id"], one["value"]) for one in agent.heard] == [("ship", 42)]
+    assert [(press["id"], press["value"]) for press in agent.presses] == [("ship", 42)]
 
 
 async def test_a_long_text_ends_with_a_link_that_opens(tmp_path: Path) -> None:
@@ -255,25 +257,25 @@ async def test_a_long_text_ends_with_a_link_that_opens(tmp_path: Path) -> None:
         settings["web"] = {"port": port, "public_url": f"http://127.0.0.1:{port}"}
         async with running(local, settings) as (bridge, _), aiohttp.ClientSession() as http:
             await local.say("slack", "general", text)
-            await local.until(lambda: any("more lines: " in one for one in said_on_irc(irc)))
-            url = said_on_irc(irc)[-1].rpartition(" ")[2]
+            await local.until(lambda: any("more lines: " in text for text in irc_texts(irc)))
+            url = irc_texts(irc)[-1].rpartition(" ")[2]
             async with http.get(url) as answer:
                 assert (answer.status, await answer.text()) == (200, text)
 
-            assert len(said_on_irc(irc)) == 8
+            assert len(irc_texts(irc)) == 8
             assert await bridge.store.dead_letters() == []
 
 
-async def test_authors_have_connections_of_their_own_where_that_is_wanted(tmp_path: Path) -> None:
+async def test_puppets_post_through_connections_of_their_authors(tmp_path: Path) -> None:
     async with both() as (local, irc):
         settings = with_irc(local, irc, tmp_path / "bridge.sqlite3", puppets=True)
         async with running(local, settings) as (bridge, _):
             await local.say("slack", "general", "hello")
             await local.until(lambda: irc.texts(CHANNEL) == ["hello"])
             irc.say("alice", CHANNEL, "hi")
-            await local.until(lambda: any("hi" in one for one in said_on_slack(local)))
+            await local.until(lambda: any("hi" in text for text in slack_texts(local)))
             await bridge.router.settled()
 
             assert irc.messages(CHANNEL)[0].nick.endswith("[b]")
-            assert len(said_on_slack(local)) == 2  # its echo is nobody's message
+            assert len(slack_texts(local)) == 2  # its echo is nobody's message
             assert await bridge.store.dead_letters() == []

@@ -17,7 +17,7 @@ WORDS_ALONE = Mix(answers=0.25, edits=0, deletions=0, reactions=0, files=0)
 
 
 @pytest.mark.timeout(400)
-async def test_no_kill_loses_doubles_or_reorders_what_is_written_on_irc_and_to_irc(
+async def test_kills_lose_duplicate_and_reorder_no_message_from_or_to_irc(
     tmp_path: Path,
 ) -> None:
     await survive(

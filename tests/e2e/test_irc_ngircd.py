@@ -47,7 +47,7 @@ class Person:
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
-    heard: list[str] = field(default_factory=list[str])
+    lines: list[str] = field(default_factory=list[str])
 
     def send(self, *lines: str) -> None:
         for line in lines:
@@ -58,13 +58,13 @@ class Person:
             line = raw.decode("utf-8", "replace").rstrip("\r\n")
             if line.startswith("PING"):
                 self.send(f"PONG {line.partition(' ')[2]}")
-            self.heard.append(line)
+            self.lines.append(line)
 
     @property
     def read(self) -> list[str]:
-        """What was said in the channel, as people see it."""
+        """The messages of the channel, as people see them."""
         mark = f" PRIVMSG {CHANNEL} :"
-        return [one.split(mark, 1)[1].replace(GAP, "") for one in self.heard if mark in one]
+        return [line.split(mark, 1)[1].replace(GAP, "") for line in self.lines if mark in line]
 
 
 @asynccontextmanager
@@ -75,7 +75,7 @@ async def person(port: int, nick: str) -> AsyncGenerator[Person]:
     try:
         found.send(f"NICK {nick}", f"USER {nick} 0 * :{nick}", f"JOIN {CHANNEL}")
         async with asyncio.timeout(10):
-            while not any(" 366 " in one for one in found.heard):  # noqa: ASYNC110
+            while not any(" 366 " in line for line in found.lines):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         yield found
     finally:
@@ -140,22 +140,22 @@ def settings_of(local: Sandbox, port: int, store: Path) -> dict[str, Any]:
     return settings
 
 
-def said(local: Sandbox) -> list[str]:
+def slack_texts(local: Sandbox) -> list[str]:
     return [one.text for one in local.standing("slack", "general")]
 
 
-async def test_words_cross_between_slack_and_a_real_server(tmp_path: Path) -> None:
+async def test_messages_are_copied_between_slack_and_a_real_server(tmp_path: Path) -> None:
     async with local_sandbox(names=("slack",)) as local, ngircd(tmp_path) as server:
         settings = settings_of(local, server.port, tmp_path / "bridge.sqlite3")
         async with running(local, settings) as (bridge, _), person(server.port, "alice") as alice:
             alice.send(f"PRIVMSG {CHANNEL} :hello from \x02ngircd\x02, café")
             await local.until(
-                lambda: any("hello from *ngircd*, café" in one for one in said(local))
+                lambda: any("hello from *ngircd*, café" in line for line in slack_texts(local))
             )
             await local.say("slack", "general", "hello from *slack*")
-            await local.until(lambda: any("\x02slack\x0f" in one for one in alice.read))
+            await local.until(lambda: any("\x02slack\x0f" in line for line in alice.read))
             alice.send(f"PRIVMSG {CHANNEL} :\x01ACTION waves\x01")
-            await local.until(lambda: any("_waves_" in one for one in said(local)))
+            await local.until(lambda: any("_waves_" in line for line in slack_texts(local)))
 
             assert await bridge.store.dead_letters() == []
 
@@ -168,36 +168,36 @@ async def test_a_long_text_arrives_whole_in_lines_that_the_server_does_not_cut(
         settings = settings_of(local, server.port, tmp_path / "bridge.sqlite3")
         async with running(local, settings) as (bridge, _), person(server.port, "alice") as alice:
             await local.say("slack", "general", text)
-            await local.until(lambda: any("wörd249" in one for one in alice.read), 30)
+            await local.until(lambda: any("wörd249" in line for line in alice.read), 30)
 
             assert await bridge.store.dead_letters() == []
-        assert not any("[CUT]" in one for one in alice.heard)
+        assert not any("[CUT]" in line for line in alice.lines)
         assert " ".join(one.partition("> ")[2] for one in alice.read) == text
-        assert max(len(one.encode()) + 2 for one in alice.heard) <= 512
+        assert max(len(line.encode()) + 2 for line in alice.lines) <= 512
 
 
-async def test_when_the_server_goes_and_comes_again_so_does_the_bot(tmp_path: Path) -> None:
+async def test_the_bot_connects_again_after_a_restart_of_the_server(tmp_path: Path) -> None:
     async with local_sandbox(names=("slack",)) as local, ngircd(tmp_path) as server:
         settings = settings_of(local, server.port, tmp_path / "bridge.sqlite3")
         async with running(local, settings) as (bridge, _):
             async with person(server.port, "alice") as alice:
                 await local.say("slack", "general", "before")
-                await local.until(lambda: any("before" in one for one in alice.read))
+                await local.until(lambda: any("before" in line for line in alice.read))
             await server.stop()
             await local.say("slack", "general", "after")
             await server.start()
             async with person(server.port, "alice") as alice:
-                await local.until(lambda: any("after" in one for one in alice.read), 20)
+                await local.until(lambda: any("after" in line for line in alice.read), 20)
 
             assert await bridge.store.dead_letters() == []
 
 
-async def test_a_channel_that_is_moderated_refuses_before_the_fence(tmp_path: Path) -> None:
+async def test_a_post_to_a_moderated_channel_is_refused(tmp_path: Path) -> None:
     async with local_sandbox(names=("slack",)) as local, ngircd(tmp_path) as server:
         settings = settings_of(local, server.port, tmp_path / "bridge.sqlite3")
         async with person(server.port, "alice") as alice, running(local, settings) as (bridge, _):
             alice.send(f"MODE {CHANNEL} +m")
-            await local.until(lambda: any("+m" in one for one in alice.heard))
+            await local.until(lambda: any("+m" in line for line in alice.lines))
             await local.say("slack", "general", "may I?")
             async with asyncio.timeout(20):
                 while not (letters := await bridge.store.dead_letters()):  # noqa: ASYNC110 - the store has no event

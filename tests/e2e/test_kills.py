@@ -31,7 +31,7 @@ async def survive(
     pause: float,
     limits: bool,
     channels: int = CHANNELS,
-    platforms: Sequence[str] = ("slack", "discord", "teams"),
+    platforms: Sequence[str] = ("slack", "discord", "teams"),  # IRC: see test_irc_kills.py
     mix: Mix = MIX,
 ) -> None:
     """The whole of it; prints what was counted."""
@@ -78,7 +78,7 @@ async def moment(bridge: BridgeProcess, chance: random.Random) -> None:
 
 
 @pytest.mark.timeout(400)
-async def test_no_kill_loses_doubles_or_reorders_anything(tmp_path: Path) -> None:
+async def test_kills_lose_duplicate_and_reorder_nothing(tmp_path: Path) -> None:
     await survive(kills=5, events=250, folder=tmp_path, pause=0.08, limits=False, channels=FEW)
 
 

@@ -43,14 +43,14 @@ class Clerk:
     name = "echo"
 
     def __init__(self) -> None:
-        self.heard: list[dict[str, Any]] = []
+        self.submissions: list[dict[str, Any]] = []
 
     async def run(
         self, turn: Turn, inputs: AsyncIterator[AgentInput]
     ) -> AsyncGenerator[AgentEvent, None]:
         first = turn.conversation.messages[-1].content[0]
         if isinstance(first, StructuredDataPart) and first.schema_id == SCHEMA_ID:
-            self.heard.append(orjson.loads(first.model_dump_json())["data"])
+            self.submissions.append(orjson.loads(first.model_dump_json())["data"])
             yield TextDelta(text="thanks")
         else:
             part: JsonValue = {
@@ -61,7 +61,7 @@ class Clerk:
         yield TurnDone()
 
 
-async def test_the_pages_of_a_long_form_reach_its_author_as_one(tmp_path: Path) -> None:
+async def test_the_pages_of_a_long_form_are_one_submission(tmp_path: Path) -> None:
     async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["rooms"]["general"]["agents"] = [{"agent": "echo", "listen": "always"}]
@@ -70,26 +70,28 @@ async def test_the_pages_of_a_long_form_reach_its_author_as_one(tmp_path: Path) 
             bridge.agents["echo"] = clerk
             await local.say("slack", "general", "the form, please")
             await local.until(lambda: form_on_discord(local) is not None)
-            message, hand = form_on_discord(local), discord_hand(local)
+            message, local_user = form_on_discord(local), discord_user(local)
             assert message
 
             await until_known(bridge.store, local, message.id)
-            first = (await hand.press(message.id, "Send")).form
+            first = (await local_user.press(message.id, "Send")).form
             assert first
             assert first.title == "Send (1/2)"
-            outcome = await hand.submit_form(first.id, {"Field 0": "zero", "Field 4": "two\nlines"})
+            outcome = await local_user.submit_form(
+                first.id, {"Field 0": "zero", "Field 4": "two\nlines"}
+            )
             assert outcome.notice == "Page 1 of 2 is filled in."
-            assert clerk.heard == []
+            assert clerk.submissions == []
 
             (between,) = whispers(local)
-            second = (await hand.press(between.id, "Next (2/2)")).form
+            second = (await local_user.press(between.id, "Next (2/2)")).form
             assert second
-            await hand.submit_form(second.id, {"Field 5": "five", "Urgent": True})
-            await local.until(lambda: bool(clerk.heard))
+            await local_user.submit_form(second.id, {"Field 5": "five", "Urgent": True})
+            await local.until(lambda: bool(clerk.submissions))
 
             assert [whisper.text for whisper in whispers(local)] == ["✓"]
 
-    (submission,) = clerk.heard
+    (submission,) = clerk.submissions
     assert (submission["kind"], submission["id"]) == ("submitted", "send")
     assert submission["inputs"] == {
         "f0": "zero", "f1": "", "f2": "", "f3": "", "f4": "two\nlines", "f5": "five",
@@ -112,7 +114,7 @@ def form_on_discord(local: Sandbox) -> Shown | None:
     return next((message for message in messages if b"Report" in orjson.dumps(message.raw)), None)
 
 
-def discord_hand(local: Sandbox) -> LocalUser:
+def discord_user(local: Sandbox) -> LocalUser:
     platform = local.platforms["discord"]
     assert isinstance(platform, TakesUserActions)
     workspace, channel = local.place("discord", "general")

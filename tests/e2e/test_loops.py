@@ -172,7 +172,7 @@ async def test_copies_of_another_bridge_are_not_copied_again(tmp_path: Path) -> 
         async with running(local, settings) as (bridge, _), relay(local) as other:
             await local.say("slack", "general", "a word *from* Slack")
             await local.say("discord", "general", "a word from Discord")
-            count = -1
+            count, remaining = -1, dict[str, list[str]]()
             while count != len(other.made):  # it copies once more what the bridge has copied
                 count = len(other.made)
                 await other.copy_all()

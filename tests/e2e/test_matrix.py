@@ -53,7 +53,7 @@ async def sandbox(
         if origin not in row.lacks
     ],
 )
-async def test_the_event_reaches_every_platform_as_the_table_says(
+async def test_the_event_has_its_documented_effect_on_every_platform(
     sandbox: tuple[Sandbox, Bridge], row: Row, origin: str
 ) -> None:
     local, bridge = sandbox
@@ -78,7 +78,7 @@ async def test_every_kind_of_event_is_in_the_tables() -> None:
         assert f"def {test}(" in (ROOT / file).read_text(), one.test
 
 
-async def test_every_cell_is_tested_or_says_why_not() -> None:
+async def test_every_cell_is_tested_or_has_a_reason() -> None:
     assert len({row.name for row in ROWS}) == len(ROWS)
     for row in ROWS:
         for reasons in (row.lacks, row.cannot, row.shown_as):
@@ -87,5 +87,5 @@ async def test_every_cell_is_tested_or_says_why_not() -> None:
         assert not row.cannot.keys() & row.shown_as.keys(), row.name
 
 
-async def test_the_page_of_features_is_this_table() -> None:
+async def test_docs_features_is_generated_from_the_table() -> None:
     assert PAGE.read_text() == page(), "python -m tests.e2e.matrix"

@@ -14,6 +14,7 @@ from connectors.slack.sandbox.local import LocalSlack
 from connectors.teams.sandbox.local import LocalTeams
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 
+# Without IRC: a mention on IRC is a plain nick, which no native message marks.
 PLATFORMS = ("slack", "discord", "teams")
 
 
@@ -124,7 +125,7 @@ async def test_a_mention_of_a_linked_person_pings_exactly_that_person(
 
 
 @pytest.mark.parametrize("origin", PLATFORMS)
-async def test_names_that_were_only_written_ping_nobody(tmp_path: Path, origin: str) -> None:
+async def test_names_in_plain_text_ping_nobody(tmp_path: Path, origin: str) -> None:
     """Nor do those within code, nor what looks like a mention of another platform."""
     others = [platform for platform in PLATFORMS if platform != origin]
     async with local_sandbox() as local:
@@ -151,7 +152,7 @@ async def test_names_that_were_only_written_ping_nobody(tmp_path: Path, origin: 
             assert [pinged(local, other) for other in others] == [[set()], [set()]]
 
 
-async def test_everybody_is_called_only_where_the_channel_wants_it(tmp_path: Path) -> None:
+async def test_everyone_is_pinged_only_if_the_channel_allows_it(tmp_path: Path) -> None:
     async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         for member in settings["rooms"]["general"]["members"]:

@@ -70,7 +70,7 @@ async def test_a_question_on_one_platform_is_answered_on_all(
     assert "never-shown" not in "".join([*requests, *texts])
 
 
-async def test_a_model_that_breaks_off_is_told_in_the_room(
+async def test_a_notice_reports_a_broken_answer_of_a_model(
     llmock: LLMock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MODEL_KEY", "sk-never-shown-1234567890")

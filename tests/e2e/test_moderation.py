@@ -24,7 +24,7 @@ def texts(local: Sandbox, platform: str, channel: str) -> list[str]:
 
 
 @pytest.mark.parametrize("moderation", ["off", "mirror", "room"])
-async def test_a_deletion_by_a_moderator_goes_as_far_as_the_room_wants(
+async def test_a_moderators_deletion_follows_the_setting_of_the_room(
     tmp_path: Path, moderation: str
 ) -> None:
     async with local_sandbox(names=("slack", "discord")) as local:

@@ -33,7 +33,7 @@ def opened(local: Sandbox) -> None:
 
 
 async def warnings(settings: dict[str, Any], tmp_path: Path) -> dict[str, str]:
-    """What is said of each account's channel."""
+    """The findings on each account's channel."""
     config = write(tmp_path / "bridge.yaml", json.dumps(settings))
     result = await asyncio.to_thread(cli, "check", "--json", "-c", str(config))
     return {

@@ -14,7 +14,7 @@ from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, runni
 
 
 def texts(local: Sandbox, platform: str, workspace: str, channel: str) -> list[str]:
-    """What people said; who joins, and who reads there, the bridge itself says beside it."""
+    """The posts of people, without the notices of the bridge on who joins and who reads there."""
     texts_there = [
         message.text for message in local.platforms[platform].messages(workspace, channel)
     ]
@@ -25,7 +25,7 @@ def texts(local: Sandbox, platform: str, workspace: str, channel: str) -> list[s
     ]
 
 
-def told_who_joined(local: Sandbox, platform: str, workspace: str, channel: str) -> int:
+def join_notices(local: Sandbox, platform: str, workspace: str, channel: str) -> int:
     """How often."""
     lines = [message.text for message in local.platforms[platform].messages(workspace, channel)]
     return sum("joined this room: what is said here is also read by" in line for line in lines)
@@ -64,7 +64,7 @@ async def test_all_channels_of_a_name_are_one_room_and_new_ones_join(tmp_path: P
             assert "There is no channel '#misspelt'" in problem
 
 
-async def test_channels_stay_though_an_account_has_none_one_is_renamed_and_platforms_are_down(
+async def test_channels_of_a_pattern_stay_through_renames_and_outages(
     tmp_path: Path,
 ) -> None:
     """At a reload, too: what a pattern meant before holds until it can be looked at again; a
@@ -144,8 +144,8 @@ async def test_all_channels_of_a_category_are_one_room_and_new_ones_join(tmp_pat
                         )
                     )
                 slack = local.place("slack", "general")
-                await local.until(lambda: told_who_joined(local, "slack", *slack) == 1)
-                assert told_who_joined(local, "discord", guild, first) == 1
-                assert told_who_joined(local, "discord", guild, second) == 0
+                await local.until(lambda: join_notices(local, "slack", *slack) == 1)
+                assert join_notices(local, "discord", guild, first) == 1
+                assert join_notices(local, "discord", guild, second) == 0
                 assert texts(local, "discord", *local.place("discord", "general")) == []
                 assert bridge.problems == []

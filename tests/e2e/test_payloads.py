@@ -16,6 +16,7 @@ from bridge.uacs import StructuredDataPart
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.e2e.test_cards import hands, with_words
 
+# Without IRC: cards of IRC are answered by numbers: see test_irc.py.
 PLATFORMS = ("slack", "discord", "teams")
 CARD: JsonValue = {
     "type": "card",
@@ -67,7 +68,7 @@ class Shower:
 
     def __init__(self, kind: str) -> None:
         self.schema_id, self.data, _ = KINDS[kind]
-        self.heard: list[tuple[str, dict[str, Any]]] = []
+        self.presses: list[tuple[str, dict[str, Any]]] = []
 
     async def run(
         self, turn: Turn, inputs: AsyncIterator[AgentInput]
@@ -75,7 +76,7 @@ class Shower:
         last = turn.conversation.messages[-1]
         first = last.content[0]
         if isinstance(first, StructuredDataPart) and first.schema_id == SCHEMA_ID:
-            self.heard.append((last.actor.id, cast("dict[str, Any]", first.data)))
+            self.presses.append((last.actor.id, cast("dict[str, Any]", first.data)))
         else:
             part: JsonValue = {
                 "type": "structured_data", "schema_id": self.schema_id, "data": self.data,
@@ -100,21 +101,21 @@ def field_of(raw: Any) -> str:
 
 async def press(local: Sandbox, platform: str, words: str, button: str, because: str) -> None:
     """Press the button; where that opens a form, fill it in."""
-    hand = hands(local)[platform]
+    person = hands(local)[platform]
     card = with_words(local, platform, words)
     assert card
     field = field_of(card.raw)
-    outcome = await hand.press(card.id, button, {field: because} if field else {})
+    outcome = await person.press(card.id, button, {field: because} if field else {})
     assert not outcome.failed, (platform, outcome)
     if outcome.form is not None:
         values = dict.fromkeys(outcome.form.fields, because)
-        outcome = await hand.submit_form(outcome.form.id, values)
+        outcome = await person.submit_form(outcome.form.id, values)
     assert outcome.sent, (platform, outcome)
     assert not outcome.errors, (platform, outcome)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_payload_is_shown_everywhere_and_each_press_says_who_pressed(
+async def test_a_payload_is_shown_on_every_platform_and_presses_name_the_person(
     tmp_path: Path, kind: str
 ) -> None:
     words = KINDS[kind][2]
@@ -131,8 +132,8 @@ async def test_a_payload_is_shown_everywhere_and_each_press_says_who_pressed(
 
             for number, platform in enumerate(PLATFORMS, 1):
                 await press(local, platform, words, "Ship it", f"because {number}")
-                await local.until(lambda count=number: len(agent.heard) == count)
-                who, action = agent.heard[-1]
+                await local.until(lambda count=number: len(agent.presses) == count)
+                who, action = agent.presses[-1]
 
                 assert who.startswith(f"{platform}:"), action
                 assert action["label"] == "Ship it"
@@ -159,8 +160,8 @@ async def test_a_form_in_a_neutral_card_is_sent_from_every_platform(tmp_path: Pa
 
             for number, platform in enumerate(PLATFORMS, 1):
                 await press(local, platform, "Send it", "Send it", f"because {number}")
-                await local.until(lambda count=number: len(agent.heard) == count)
-                who, action = agent.heard[-1]
+                await local.until(lambda count=number: len(agent.presses) == count)
+                who, action = agent.presses[-1]
 
                 assert who.startswith(f"{platform}:")
                 assert (action["kind"], action["id"], action["value"]) == ("submitted", "send", 7)

@@ -13,6 +13,7 @@ from bridge.sandbox.faults import Fault
 from bridge.sandbox.user_actions import LocalUser, TakesUserActions
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 
+# Without IRC: an edit on IRC is another line: see test_irc.py.
 PLATFORMS = ("slack", "discord", "teams")
 # As many words as a person may write there, and more than one message holds elsewhere.
 LONG = {"slack": 1200, "discord": 220, "teams": 1200}
@@ -31,7 +32,7 @@ def texts(local: Sandbox, platform: str, channel: str = "general") -> list[str]:
     return [message.text for message in local.standing(platform, channel)]
 
 
-def hand_on(local: Sandbox, platform: str, channel: str = "general") -> LocalUser:
+def user_on(local: Sandbox, platform: str, channel: str = "general") -> LocalUser:
     workspace, native = local.place(platform, channel)
     platform_ = local.platforms[platform]
     assert isinstance(platform_, TakesUserActions)
@@ -49,12 +50,12 @@ async def test_deleting_a_split_message_deletes_all_its_parts(tmp_path: Path, or
     others = [name for name in PLATFORMS if name != origin]
     async with at_home(tmp_path) as (local, _):
         text, last = long_text(origin)
-        hand = hand_on(local, origin)
-        message = await hand.say(text)
+        local_user = user_on(local, origin)
+        message = await local_user.say(text)
         await local.until(lambda: all(last in " ".join(texts(local, other)) for other in others))
         assert len(texts(local, "discord")) > 3
 
-        await hand.delete(message.id)
+        await local_user.delete(message.id)
         await local.until(lambda: all(texts(local, other) == [] for other in others))
 
 
@@ -65,14 +66,14 @@ async def test_an_edit_that_shortens_a_split_message_leaves_one(
     others = [name for name in PLATFORMS if name != origin]
     async with at_home(tmp_path) as (local, _):
         text, _ = long_text(origin)
-        hand = hand_on(local, origin)
-        message = await hand.say(text)
-        await hand.say("what follows")
+        local_user = user_on(local, origin)
+        message = await local_user.say(text)
+        await local_user.say("what follows")
         await local.until(
             lambda: all("follows" in " ".join(texts(local, other)) for other in others)
         )
 
-        await hand.edit(message.id, "short now")
+        await local_user.edit(message.id, "short now")
         await local.until(lambda: all(len(texts(local, other)) == 2 for other in others))
 
         for other in others:
@@ -83,9 +84,11 @@ async def test_an_edit_that_shortens_a_split_message_leaves_one(
 
 async def test_two_files_of_one_name_within_seconds_stay_two(tmp_path: Path) -> None:
     async with at_home(tmp_path) as (local, _):
-        hand = hand_on(local, "slack")
+        local_user = user_on(local, "slack")
         for length in (11, 22):
-            await hand.post_file("image.txt", b"x" * length, "text/plain", text=f"of {length}")
+            await local_user.post_file(
+                "image.txt", b"x" * length, "text/plain", text=f"of {length}"
+            )
 
         def sizes() -> list[int]:
             standing = local.standing("discord", "general")
@@ -102,20 +105,20 @@ async def test_two_files_of_one_name_within_seconds_stay_two(tmp_path: Path) -> 
         ("discord", "slack", "slack:files.getUploadURLExternal:*"),
     ],
 )
-async def test_a_failed_attachment_does_not_take_its_text_along(
+async def test_a_message_arrives_without_a_failed_attachment(
     tmp_path: Path, origin: str, target: str, refused: str
 ) -> None:
     async with at_home(tmp_path) as (local, bridge):
-        hand = hand_on(local, origin)
-        await hand.say("before")
+        local_user = user_on(local, origin)
+        await local_user.say("before")
         await local.until(lambda: any("before" in text for text in texts(local, target)))
         local.context.faults.add(Fault(kind="status", where=refused, status=400))
-        await hand.post_file("a.txt", b"bytes", "text/plain", text="the words that matter")
+        await local_user.post_file("a.txt", b"bytes", "text/plain", text="the words that matter")
         standing = local.standing
         await local.until(
             lambda: any("a.txt" in str(message.raw) for message in standing(target, "general"))
         )
-        await hand.say("after")
+        await local_user.say("after")
         await local.until(lambda: any("after" in text for text in texts(local, target)))
 
         assert "the words that matter" in " ".join(texts(local, target))
@@ -148,7 +151,7 @@ async def test_an_own_echo_after_a_restart_is_not_relayed(tmp_path: Path) -> Non
             assert [t.split()[-1] for t in texts(local, platform)] == ["before", "carried", "after"]
 
 
-async def test_one_misconfigured_channel_at_start_does_not_stop_the_others(tmp_path: Path) -> None:
+async def test_a_misconfigured_channel_does_not_stop_the_others(tmp_path: Path) -> None:
     async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3")
         settings["rooms"]["general"]["members"][0]["channel"] = "#nowhere"

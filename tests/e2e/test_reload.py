@@ -132,7 +132,9 @@ async def test_rooms_options_and_accounts_change_while_others_stay_connected(
             assert room.epoch == 3
 
 
-async def test_a_wrong_file_keeps_the_last_good_one_and_says_what_is_wrong(tmp_path: Path) -> None:
+async def test_an_invalid_file_keeps_the_last_configuration_and_reports_the_mistake(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "bridge.yaml"
     async with local_sandbox(names=("slack", "discord")) as local:
         settings = configuration(local, tmp_path / "s.sqlite3", channels=("general",))
@@ -166,7 +168,7 @@ async def test_a_wrong_file_keeps_the_last_good_one_and_says_what_is_wrong(tmp_p
             assert bridge.problems == []
 
 
-async def test_a_hangup_while_the_bridge_starts_has_the_file_read_again(tmp_path: Path) -> None:
+async def test_a_hangup_signal_during_the_start_reloads_the_file(tmp_path: Path) -> None:
     settings = settings_of(yaml.safe_load(SMALL) | {"store": {"path": str(tmp_path / "s.sqlite3")}})
     read = asyncio.Event()
 
@@ -184,7 +186,7 @@ async def test_a_hangup_while_the_bridge_starts_has_the_file_read_again(tmp_path
         await asyncio.gather(running, return_exceptions=True)
 
 
-async def test_a_channel_that_is_new_to_a_room_is_heard_from_then_on(tmp_path: Path) -> None:
+async def test_a_new_channel_of_a_room_is_copied_from_then_on(tmp_path: Path) -> None:
     path = tmp_path / "bridge.yaml"
     async with local_sandbox(names=("slack", "discord")) as local:
         settings = configuration(local, tmp_path / "s.sqlite3", channels=("general",))
@@ -207,7 +209,7 @@ async def test_a_channel_that_is_new_to_a_room_is_heard_from_then_on(tmp_path: P
             assert len(texts(local, "slack", "random")) == 4  # told once
 
 
-async def test_what_an_account_sends_while_it_changes_arrives_once_and_is_known(
+async def test_posts_during_a_change_of_an_account_arrive_once(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "bridge.yaml"
@@ -256,7 +258,7 @@ def with_everything_changed(settings: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "step", ["build_connectors", "build_agents", "find_rooms", "agent_pictures", "quotas_of"]
 )
-async def test_a_reload_that_fails_half_way_leaves_the_old_configuration_whole(
+async def test_a_failed_reload_keeps_the_whole_old_configuration(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     def fails(*_: object, **__: object) -> None:
@@ -276,7 +278,7 @@ async def test_a_reload_that_fails_half_way_leaves_the_old_configuration_whole(
             await local.until(lambda: texts(local, "discord") == ["a secret"])
 
 
-async def test_a_reload_that_fails_while_accounts_stop_receives_through_all_of_them_again(
+async def test_a_reload_that_fails_while_accounts_stop_restarts_them_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, stopped = tmp_path / "bridge.yaml", list[AccountId]()
@@ -305,7 +307,7 @@ async def test_a_reload_that_fails_while_accounts_stop_receives_through_all_of_t
             await local.until(lambda: texts(local, "slack") == ["one", "two"])
 
 
-async def test_an_old_connection_that_cannot_be_closed_does_not_hold_up_the_new_configuration(
+async def test_an_old_connection_that_does_not_close_does_not_delay_a_reload(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fails() -> None:

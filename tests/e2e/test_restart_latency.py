@@ -108,7 +108,7 @@ def _report(what: str, waits: list[float]) -> float:
 
 @pytest.mark.long
 @pytest.mark.timeout(4 * 3600)
-async def test_live_messages_do_not_wait_for_the_channels_that_are_read_back(
+async def test_live_messages_do_not_wait_for_catch_up(
     tmp_path: Path,
 ) -> None:
     async with metered(tmp_path) as meter:

@@ -23,6 +23,7 @@ from tests.benchmarks import streams
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.e2e.processes import SandboxProcess, Spot, bridge_beside, rooms_across, sandbox_beside
 
+# Without IRC: the bridge posts an answer on IRC once, when it is whole.
 PLATFORMS = ("slack", "discord", "teams")
 BYLINE = "**echo**\n\n"  # above what somebody says on Teams
 
@@ -185,7 +186,7 @@ async def test_a_long_answer_arrives_whole_everywhere_without_breaking_a_limit(
     assert streamed == ["completed"] * len(streamed) != []
 
 
-async def test_in_a_chat_of_teams_it_is_a_stream_of_teams(tmp_path: Path) -> None:
+async def test_an_answer_in_a_chat_of_teams_is_a_native_stream(tmp_path: Path) -> None:
     text = words(3_000)
     agent = Writer(text, pieces=60, seconds=3.2)
     async with local_sandbox(channels=1) as sandbox:
@@ -207,7 +208,7 @@ async def test_in_a_chat_of_teams_it_is_a_stream_of_teams(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("platform", ["slack", "teams"])
-async def test_a_person_stops_what_is_being_written(platform: str, tmp_path: Path) -> None:
+async def test_a_person_stops_a_growing_answer(platform: str, tmp_path: Path) -> None:
     agent = Writer(words(20_000), pieces=2_000, seconds=60.0)
     async with local_sandbox(channels=1) as sandbox:
         settings = configuration(sandbox, tmp_path / "b.sqlite3", channels=["general"])

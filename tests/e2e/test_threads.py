@@ -38,7 +38,7 @@ def standing(local: Sandbox) -> list[int]:
     return [len(local.standing(platform, "general")) for platform in OTHERS]
 
 
-async def test_a_forum_post_keeps_its_title_and_its_answers_stand_below(tmp_path: Path) -> None:
+async def test_a_forum_post_keeps_its_title_and_its_replies(tmp_path: Path) -> None:
     async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         guild, forum = with_forum(local, settings)
@@ -74,7 +74,9 @@ async def test_a_forum_post_keeps_its_title_and_its_answers_stand_below(tmp_path
             assert await bridge.store.dead_letters() == []
 
 
-async def test_what_is_said_elsewhere_becomes_a_forum_post_with_a_title(tmp_path: Path) -> None:
+async def test_a_message_of_another_platform_becomes_a_forum_post_with_a_title(
+    tmp_path: Path,
+) -> None:
     async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         guild, forum = with_forum(local, settings)
@@ -96,7 +98,7 @@ async def test_what_is_said_elsewhere_becomes_a_forum_post_with_a_title(tmp_path
             )
 
 
-async def test_what_is_said_to_an_archived_or_locked_thread_opens_it(tmp_path: Path) -> None:
+async def test_a_reply_opens_an_archived_or_locked_thread(tmp_path: Path) -> None:
     async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         guild, channel = local.place("discord", "general")
@@ -118,7 +120,7 @@ async def test_what_is_said_to_an_archived_or_locked_thread_opens_it(tmp_path: P
             assert await bridge.store.dead_letters() == []
 
 
-async def test_where_we_may_not_open_a_thread_its_channel_shows_it_and_it_is_told(
+async def test_a_reply_to_a_thread_that_cannot_be_opened_goes_to_the_channel_with_a_notice(
     tmp_path: Path,
 ) -> None:
     async with local_sandbox() as local:
@@ -142,7 +144,7 @@ async def test_where_we_may_not_open_a_thread_its_channel_shows_it_and_it_is_tol
             assert await _losses_of_the_last(bridge, "discord") == ["thread_closed"]
 
 
-async def test_what_a_locked_thread_of_slack_does_not_take_is_said_in_its_channel(
+async def test_a_reply_to_a_locked_slack_thread_goes_to_the_channel(
     tmp_path: Path,
 ) -> None:
     async with local_sandbox() as local:

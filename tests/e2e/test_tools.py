@@ -20,6 +20,7 @@ from tests.free_ports import free_port
 from tests.tools.http_server import http_server
 
 ROOT = Path(__file__).parents[2]
+# Without IRC: buttons of IRC are numbers: see test_irc.py.
 PLATFORMS = ("slack", "discord", "teams")
 TOKEN = "cal-token-1234567890"
 
@@ -74,13 +75,15 @@ def request(sandbox: Sandbox, platform: str) -> Shown:
     return message
 
 
-async def allow(sandbox: Sandbox, platform: str, hand: LocalUser, button: str = "Allow") -> None:
-    outcome = await hand.press(request(sandbox, platform).id, button)
+async def allow(
+    sandbox: Sandbox, platform: str, local_user: LocalUser, button: str = "Allow"
+) -> None:
+    outcome = await local_user.press(request(sandbox, platform).id, button)
     assert outcome.sent, (platform, outcome)
     assert not outcome.failed, (platform, outcome)
 
 
-async def test_a_call_is_allowed_by_those_who_may_and_shown_everywhere(
+async def test_only_approvers_allow_a_tool_call_and_every_platform_shows_the_decision(
     llmock: LLMock, tmp_path: Path, removed: Callable[[], str]
 ) -> None:
     llmock.call_tool("calendar__remove", {"title": "Lunch"})
@@ -136,7 +139,7 @@ async def test_a_press_on_any_platform_counts_and_a_refusal_reaches_the_model(
                 await sandbox.until(lambda: everywhere(sandbox, "asks for leave"))
                 await allow(sandbox, platform, hands(sandbox)[platform], button)
                 words = f"Done on {platform}."
-                await sandbox.until(lambda wanted_words=words: everywhere(sandbox, wanted_words))
+                await sandbox.until(lambda expected=words: everywhere(sandbox, expected))
                 await sandbox.until(
                     lambda: not any(asks(sandbox, platform) for platform in PLATFORMS)
                 )
@@ -148,7 +151,7 @@ async def test_a_press_on_any_platform_counts_and_a_refusal_reaches_the_model(
     assert "A person refused this call" in json.dumps([request.body for request in llmock.requests])
 
 
-async def test_what_a_tool_says_pings_nobody_and_hides_no_link(
+async def test_the_result_of_a_tool_pings_nobody_and_hides_no_link(
     llmock: LLMock, tmp_path: Path, removed: Callable[[], str]
 ) -> None:
     llmock.call_tool("calendar__injected", {})

@@ -54,7 +54,7 @@ def _texts(local: Sandbox) -> list[str]:
     return [message.text for message in local.standing("discord", "general")]
 
 
-async def test_two_bridges_with_the_same_tokens_both_know_and_stop(tmp_path: Path) -> None:
+async def test_two_bridges_with_the_same_tokens_detect_each_other_and_stop(tmp_path: Path) -> None:
     async with local_sandbox(limits=False, names=NAMES) as local:
         first_settings = configuration(local, tmp_path / "one.sqlite3", channels=("general",))
         other = configuration(local, tmp_path / "other.sqlite3", channels=("general",))
@@ -98,7 +98,7 @@ async def test_two_bridges_with_the_same_tokens_both_know_and_stop(tmp_path: Pat
             assert "slack, discord" in wrong.stderr
 
 
-async def test_a_second_bridge_on_slack_is_noticed_before_anybody_posts(
+async def test_a_second_bridge_on_slack_is_detected_before_the_first_post(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("connectors.slack.receive._OTHERS_AFTER", 0.1)
@@ -119,7 +119,7 @@ async def test_a_second_bridge_on_slack_is_noticed_before_anybody_posts(
     assert not _stopped(second)
 
 
-async def test_a_bridge_that_is_started_again_with_its_store_goes_on(tmp_path: Path) -> None:
+async def test_a_restarted_bridge_with_the_same_store_continues(tmp_path: Path) -> None:
     async with local_sandbox(limits=False, names=NAMES) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         for number in range(3):

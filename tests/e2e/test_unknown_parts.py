@@ -53,7 +53,7 @@ def standing(local: Sandbox, platform: str, words: str) -> dict[str, Any] | None
     )
 
 
-async def test_an_agents_part_that_nobody_knows_is_a_file_of_json(tmp_path: Path) -> None:
+async def test_an_unknown_part_of_an_agent_is_a_json_file(tmp_path: Path) -> None:
     async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["rooms"]["general"]["agents"] = [{"agent": "echo", "listen": "always"}]
@@ -76,13 +76,15 @@ async def test_an_agents_part_that_nobody_knows_is_a_file_of_json(tmp_path: Path
             assert await bridge.store.dead_letters() == []
 
 
-async def test_in_a_personal_chat_of_teams_it_is_offered(tmp_path: Path) -> None:
+async def test_an_unknown_part_is_offered_as_a_file_in_a_personal_chat_of_teams(
+    tmp_path: Path,
+) -> None:
     async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["rooms"]["general"]["agents"] = [
             {"agent": "echo", "listen": "always", "allow": ["**"]}
         ]
-        chat, hand = in_personal_chat(local, settings)
+        chat, person = in_personal_chat(local, settings)
         teams = local.platforms["teams"]
         tenant, _ = local.place("teams", "general")
 
@@ -94,11 +96,11 @@ async def test_in_a_personal_chat_of_teams_it_is_offered(tmp_path: Path) -> None
 
         async with running(local, settings) as (bridge, _):
             bridge.agents["echo"] = Biller()
-            await hand.post_files([FileUpload(name="a.txt", data=b"what do I owe?")])
+            await person.post_files([FileUpload(name="a.txt", data=b"what do I owe?")])
             await local.until(lambda: question() is not None)
             card = question()
             assert card
-            assert (await hand.press(card.id, "Accept")).answered
+            assert (await person.press(card.id, "Accept")).answered
             await local.until(lambda: question() is None)
 
             brought = next(

@@ -8,11 +8,12 @@ import pytest
 
 from tests.e2e.local_sandbox import configuration, local_sandbox, running
 
+# Without IRC: IRC has no threads.
 PLATFORMS = ("slack", "discord", "teams")
 
 
 @pytest.mark.parametrize("home", PLATFORMS)
-async def test_a_question_below_a_root_from_before_the_room_is_answered_in_its_thread(
+async def test_a_question_in_a_thread_older_than_the_room_is_answered_in_that_thread(
     home: str, tmp_path: Path
 ) -> None:
     async with local_sandbox() as local:

@@ -84,7 +84,7 @@ class Reporter:
         yield TurnDone()
 
 
-async def asked_in_a_thread(sandbox: Sandbox) -> str:
+async def ask_in_a_thread(sandbox: Sandbox) -> str:
     """The thread, in the first Slack channel."""
     root = await sandbox.say("slack", "general", "hello")
     await sandbox.say("slack", "general", "@echo what is the weather?", thread=root)
@@ -110,7 +110,7 @@ async def at_slack(
 
 
 @asynccontextmanager
-async def asked_in_a_chat(
+async def ask_in_a_chat(
     tmp_path: Path, agent: Worker
 ) -> AsyncGenerator[tuple[Sandbox, LocalTeams, Bridge, tuple[str, str]]]:
     """Somebody's chat with this agent on Teams (workspace and chat), which has just asked it."""
@@ -131,7 +131,7 @@ async def test_slack_shows_a_status_then_tasks_then_the_exact_answer(
 ) -> None:
     agent = Worker()
     async with at_slack(tmp_path, agent, show) as (sandbox, local, bridge):
-        root = await asked_in_a_thread(sandbox)
+        root = await ask_in_a_thread(sandbox)
         place = sandbox.place("slack", "general")
         await sandbox.until(lambda: "working on: Look at" in local.status(*place, root))
         workspace, own_id = place
@@ -158,10 +158,10 @@ async def test_slack_shows_a_status_then_tasks_then_the_exact_answer(
         assert await bridge.store.dead_letters() == []
 
 
-async def test_teams_says_in_a_chat_what_is_done_before_there_are_words(tmp_path: Path) -> None:
+async def test_a_teams_chat_shows_the_steps_before_the_text(tmp_path: Path) -> None:
     agent = Worker()
     agent.think.set()
-    async with asked_in_a_chat(tmp_path, agent) as (sandbox, local, bridge, (workspace, chat)):
+    async with ask_in_a_chat(tmp_path, agent) as (sandbox, local, bridge, (workspace, chat)):
         await sandbox.until(lambda: bool(local.informed(chat)))
         agent.speak.set()
         await sandbox.until(lambda: bridge.router.parts.turns.queue.idle)
@@ -176,7 +176,7 @@ async def test_teams_says_in_a_chat_what_is_done_before_there_are_words(tmp_path
         assert await bridge.store.dead_letters() == []
 
 
-async def test_teams_takes_every_edit_of_an_answer_that_shows_its_calls_whole(
+async def test_teams_accepts_every_edit_of_an_answer_with_tool_calls(
     tmp_path: Path,
 ) -> None:
     agent = Worker(first="Let me look. ")
@@ -199,11 +199,11 @@ async def test_teams_takes_every_edit_of_an_answer_that_shows_its_calls_whole(
     assert [log for log in logs if log["event"] == "stream_edit_failed"] == []
 
 
-async def test_a_table_in_a_chat_of_teams_is_one_in_the_end(tmp_path: Path) -> None:
+async def test_a_table_in_a_chat_of_teams_ends_as_a_table(tmp_path: Path) -> None:
     agent = Worker(words="Costs: \n\n| City | Sun |\n|---|---|\n| Lima | much |")
     agent.think.set()
     agent.speak.set()
-    async with asked_in_a_chat(tmp_path, agent) as (sandbox, local, bridge, (workspace, chat)):
+    async with ask_in_a_chat(tmp_path, agent) as (sandbox, local, bridge, (workspace, chat)):
         await sandbox.until(lambda: bridge.router.parts.turns.queue.idle)
         last = lambda: str(local.messages(workspace, chat)[-1].raw)  # noqa: E731
         await sandbox.until(lambda: "'TableRow'" in last())
@@ -216,10 +216,10 @@ def all_texts(sandbox: Sandbox) -> str:
     return orjson.dumps([message.raw for message in sandbox.standing("teams", "general")]).decode()
 
 
-async def test_slacks_stop_ends_what_has_not_begun_to_speak(tmp_path: Path) -> None:
+async def test_slacks_stop_ends_a_turn_before_its_first_text(tmp_path: Path) -> None:
     agent = Worker()
     async with at_slack(tmp_path, agent) as (sandbox, local, bridge):
-        root = await asked_in_a_thread(sandbox)
+        root = await ask_in_a_thread(sandbox)
         place = sandbox.place("slack", "general")
         await sandbox.until(lambda: bool(local.status(*place, root)))
 
@@ -230,11 +230,11 @@ async def test_slacks_stop_ends_what_has_not_begun_to_speak(tmp_path: Path) -> N
         assert WORDS not in raws(sandbox)
 
 
-async def test_slacks_stop_ends_an_agent_that_says_nothing_more(tmp_path: Path) -> None:
+async def test_slacks_stop_ends_a_turn_whose_agent_hangs(tmp_path: Path) -> None:
     agent = Worker()
     agent.think.set()
     async with at_slack(tmp_path, agent) as (sandbox, local, bridge):
-        await asked_in_a_thread(sandbox)
+        await ask_in_a_thread(sandbox)
         place = sandbox.place("slack", "general")
         await sandbox.until(lambda: raws(sandbox).count('"task_card"') == 3)
         answer = next(
@@ -250,10 +250,10 @@ async def test_slacks_stop_ends_an_agent_that_says_nothing_more(tmp_path: Path) 
         assert await bridge.store.dead_letters() == []
 
 
-async def test_teams_stop_ends_an_agent_that_has_said_nothing_yet(tmp_path: Path) -> None:
+async def test_teams_stop_ends_a_turn_before_its_first_text(tmp_path: Path) -> None:
     agent = Worker()
     agent.think.set()
-    async with asked_in_a_chat(tmp_path, agent) as (sandbox, local, bridge, (_, chat)):
+    async with ask_in_a_chat(tmp_path, agent) as (sandbox, local, bridge, (_, chat)):
         await sandbox.until(lambda: bool(local.informed(chat)))
         assert local.stop_all(chat)
         agent.speak.set()
@@ -262,7 +262,7 @@ async def test_teams_stop_ends_an_agent_that_has_said_nothing_yet(tmp_path: Path
         assert await bridge.store.dead_letters() == []
 
 
-async def test_what_an_agent_does_just_now_is_a_status_on_slack_and_typing_elsewhere(
+async def test_the_work_of_an_agent_is_a_status_on_slack_and_typing_elsewhere(
     tmp_path: Path,
 ) -> None:
     """Nothing is posted for it, so nothing is to be taken away."""
@@ -276,7 +276,7 @@ async def test_what_an_agent_does_just_now_is_a_status_on_slack_and_typing_elsew
         who = teams.world().people[0]
         async with running(sandbox, settings) as (bridge, _):
             bridge.agents["echo"] = agent
-            root = await asked_in_a_thread(sandbox)
+            root = await ask_in_a_thread(sandbox)
             await teams.post_as(who.workspace, chat, who.id, "what is the weather?")
             place = sandbox.place("slack", "general")
             await sandbox.until(lambda: "working on: Look at the map" in slack.status(*place, root))

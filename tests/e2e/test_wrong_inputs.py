@@ -34,14 +34,14 @@ class Releaser:
     name = "echo"
 
     def __init__(self) -> None:
-        self.heard: list[dict[str, Any]] = []
+        self.submissions: list[dict[str, Any]] = []
 
     async def run(
         self, turn: Turn, inputs: AsyncIterator[AgentInput]
     ) -> AsyncGenerator[AgentEvent, None]:
         first = turn.conversation.messages[-1].content[0]
         if isinstance(first, StructuredDataPart) and first.schema_id == SCHEMA_ID:
-            self.heard.append(orjson.loads(first.model_dump_json())["data"])
+            self.submissions.append(orjson.loads(first.model_dump_json())["data"])
             yield TextDelta(text="Released")
         else:
             yield PartGiven(
@@ -54,7 +54,7 @@ class Releaser:
 
 
 @pytest.mark.parametrize("platform", ["slack", "discord"])
-async def test_what_an_input_says_when_it_is_wrong_is_said_to_the_presser_alone(
+async def test_only_the_person_who_submitted_a_form_sees_the_error_of_an_input(
     platform: str, tmp_path: Path
 ) -> None:
     async with local_sandbox() as local:
@@ -69,26 +69,26 @@ async def test_what_an_input_says_when_it_is_wrong_is_said_to_the_presser_alone(
             assert isinstance(hands, TakesUserActions)
             workspace, channel = local.place(platform, "general")
             person = local.person(platform, workspace)
-            hand = LocalUser(hands, workspace, channel, person)
+            local_user = LocalUser(hands, workspace, channel, person)
 
             def whispered() -> str:
                 return str([whisper.raw for whisper in hands.whispers(workspace, person)])
 
             if platform == "discord":  # it is asked for the form before the press counts
                 await until_known(bridge.store, local, _form(local, platform))
-            await _send(local, platform, hand, "four")
+            await _send(local, platform, local_user, "four")
             await local.until(lambda: "Two numbers, as in 4.2" in whispered())
-            assert agent.heard == []
+            assert agent.submissions == []
             texts = [
                 message.text
                 for name in local.platforms
                 for message in local.standing(name, "general")
             ]
             assert not [text for text in texts if "was not sent" in text]
-            await _send(local, platform, hand, "4.2")
-            await local.until(lambda: len(agent.heard) == 1)
+            await _send(local, platform, local_user, "4.2")
+            await local.until(lambda: len(agent.submissions) == 1)
 
-    assert agent.heard[0]["inputs"] == {"version": "4.2"}
+    assert agent.submissions[0]["inputs"] == {"version": "4.2"}
 
 
 def _form(local: Sandbox, platform: str) -> str:
@@ -99,14 +99,14 @@ def _form(local: Sandbox, platform: str) -> str:
     )
 
 
-async def _send(local: Sandbox, platform: str, hand: LocalUser, version: str) -> None:
+async def _send(local: Sandbox, platform: str, local_user: LocalUser, version: str) -> None:
     """Fill in what stands in the message, or the form that the button opens."""
     message = _form(local, platform)
     if platform == "slack":
-        outcome = await hand.press(message, "Send", {"Version": version})
+        outcome = await local_user.press(message, "Send", {"Version": version})
     else:
-        opened = await hand.press(message, "Send")
+        opened = await local_user.press(message, "Send")
         assert opened.form, opened
         values = dict.fromkeys(opened.form.fields, version)
-        outcome = await hand.submit_form(opened.form.id, values)
+        outcome = await local_user.submit_form(opened.form.id, values)
     assert outcome.sent, outcome

@@ -1,4 +1,4 @@
-"""People learn on the real SDKs what did not arrive, and have it tried again there."""
+"""Notices of undelivered messages, with a second try, through the real SDKs."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ from connectors.slack.sandbox.local import LocalSlack
 from tests.e2e.local_sandbox import configuration, local_sandbox, running
 from tests.e2e.test_commands import mention
 
+# Without IRC: nobody can press a button of the local IRC.
+PLATFORMS = ("slack", "discord", "teams")
 
-@pytest.mark.parametrize("origin", ["slack", "discord", "teams"])
+
+@pytest.mark.parametrize("origin", PLATFORMS)
 @pytest.mark.parametrize("way", ["note", "whisper"])
-async def test_a_refused_message_is_told_to_its_author_and_tried_again(
+async def test_the_author_of_a_refused_message_gets_a_notice_and_can_try_again(
     tmp_path: Path, origin: str, way: str
 ) -> None:
     other = "discord" if origin != "discord" else "teams"
@@ -59,11 +62,11 @@ async def test_a_refused_message_is_told_to_its_author_and_tried_again(
             assert await bridge.store.dead_letters() == []
 
 
-@pytest.mark.parametrize("origin", ["slack", "discord", "teams"])
-async def test_a_refused_message_bears_a_mark_until_it_has_arrived(
+@pytest.mark.parametrize("origin", PLATFORMS)
+async def test_a_refused_message_has_a_reaction_until_it_has_arrived(
     tmp_path: Path, origin: str
 ) -> None:
-    """`why` and `retry`, said to the bot, do what the notice's words and button do."""
+    """The commands `why` and `retry` do what the text and the button of a notice do."""
     other = "discord" if origin != "discord" else "teams"
     async with local_sandbox(names=sorted({origin, other})) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
