@@ -6,18 +6,20 @@ from pathlib import Path
 
 import pytest
 
+from bridge.sandbox.installed import local_platform_types
 from bridge.sandbox.user_actions import Outcome
 from connectors.discord.sandbox.local import LocalDiscord
 from connectors.slack.sandbox.local import LocalSlack
-from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
+from tests.e2e.local_sandbox import PLATFORMS, Sandbox, configuration, local_sandbox, running
 
-# Without IRC: IRC has no slash commands, and its bot is addressed by nick.
-PLATFORMS = ("slack", "discord", "teams")
+LABELS = {name: local.label for name, local in local_platform_types().items()}
 
 
 def mention(local: Sandbox, platform: str) -> str:
     """Our bot as a person there writes it."""
     app = local.platforms[platform].world().apps[0]
+    if platform == "irc":
+        return f"{app['nick']}:"
     if platform == "teams":
         return "@Bridge"
     return f"<@{app['bot_user'] if platform == 'slack' else app['bot_id']}>"
@@ -41,9 +43,8 @@ async def test_admin_commands_are_answered_in_their_channel_and_change_the_room(
             await local.say(platform, "general", f"{bot} status")
             await local.until(lambda: any("bridged to" in text for text in texts(platform)))
             answer = " ".join(texts(platform))  # channels by their names, though the file has ids
-            assert all(
-                f"{other.capitalize()} #general" in answer for other in others if other != "teams"
-            )
+            labels = [LABELS[other] for other in others if other != "teams"]
+            assert all(f"{label} #general" in answer for label in labels)
 
             _, random = local.place("slack", "random")
             await local.say(platform, "general", f"{bot} link slack #random")
@@ -67,7 +68,7 @@ async def test_admin_commands_are_answered_in_their_channel_and_change_the_room(
             assert random in [m.channel.channel for m in again.rooms.all[0].members]
 
 
-@pytest.mark.parametrize("other", ["discord", "teams"])
+@pytest.mark.parametrize("other", [name for name in PLATFORMS if name != "slack"])
 async def test_people_link_their_accounts_by_a_code_that_slack_whispers(
     tmp_path: Path, other: str
 ) -> None:
@@ -122,6 +123,7 @@ def registered(local: Sandbox) -> bool:
     return any(app.commands for app in discord.state.apps.values())
 
 
+# Without Teams and IRC: they have no slash commands.
 @pytest.mark.parametrize("platform", ["slack", "discord"])
 async def test_slash_commands_are_answered_to_the_asker_alone(
     tmp_path: Path, platform: str

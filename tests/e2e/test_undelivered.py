@@ -13,7 +13,7 @@ from connectors.slack.sandbox.local import LocalSlack
 from tests.e2e.local_sandbox import configuration, local_sandbox, running
 from tests.e2e.test_commands import mention
 
-# Without IRC: nobody can press a button of the local IRC.
+# With buttons that a local person can press: those of IRC are numbers.
 PLATFORMS = ("slack", "discord", "teams")
 
 
@@ -62,7 +62,7 @@ async def test_the_author_of_a_refused_message_gets_a_notice_and_can_try_again(
             assert await bridge.store.dead_letters() == []
 
 
-@pytest.mark.parametrize("origin", PLATFORMS)
+@pytest.mark.parametrize("origin", [*PLATFORMS, "irc"])
 async def test_a_refused_message_has_a_reaction_until_it_has_arrived(
     tmp_path: Path, origin: str
 ) -> None:
