@@ -266,7 +266,7 @@ KINDS: tuple[Aside, ...] = (
     Aside(
         "reaction where bots cannot react",
         "a line below the message names the people who react, and is updated",
-        "tests/e2e/test_reactions.py::test_where_bots_cannot_react_a_note_says_who_does",
+        "tests/e2e/test_reactions.py::test_a_note_names_who_reacts_where_bots_cannot",
     ),
     Aside(
         "deletion or pin of a copy",

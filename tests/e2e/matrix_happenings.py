@@ -257,7 +257,7 @@ async def _bot_post(scene: Scene) -> None:
     """The app "plain" of the platform speaks, by a bare request."""
     apps = scene.local.platforms[scene.origin].world().apps
     app = next(app for app in apps if app["name"] == "plain")
-    words, channel = scene.words("said by a machine"), scene.home[1]
+    words, channel = scene.words("posted by a machine"), scene.home[1]
     if scene.origin == "slack":
         url, token = f"{app['api_url']}chat.postMessage", f"Bearer {app['bot_token']}"
         body = {"channel": channel, "text": words}
@@ -442,7 +442,7 @@ HAPPENINGS: tuple[Row, ...] = (
     Row(
         "post of a bot or an app",
         _bot_post,
-        lambda scene, there: len(scene.messages_with(there, "said by a machine")) == 1,
+        lambda scene, there: len(scene.messages_with(there, "posted by a machine")) == 1,
         lacks={"teams": "bots do not receive other bots' messages"},
     ),
 )
