@@ -129,7 +129,7 @@ def _rich(
     return document, (*unread, *losses), code if live else ""
 
 
-def _quote(quoted: Quoted) -> str:
+def _quote(quoted: QuotedMessage) -> str:
     """The author and the first words of the quoted message; the name notifies nobody."""
     who = quieted(shown_name(quoted.author))
     excerpt = cut_text(" ".join(clean(quoted.excerpt).split()), _EXCERPT)

@@ -59,7 +59,7 @@ class InboxWriter:
 
     async def message_shown_as(self, channel: ChannelRef, native_id: str) -> Message | None:
         """Return the canonical message that a native one shows. Raises BridgeError."""
-        return await self._inbox.shown(channel, native_id)
+        return await self._inbox.message_of(channel, native_id)
 
     def _order(self, channel: ChannelRef) -> Order:
         return self._orders.setdefault(channel, Order())

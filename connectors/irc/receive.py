@@ -88,7 +88,9 @@ class Receiver:
                 failures = 1 if stable else failures + 1
                 pause = _pause_after(error, failures)
                 log.warning("irc_lost", account=self._raws.account, error=str(error), pause=pause)
-                self.state = Health("connecting", heard=self.state.heard, note=str(error))
+                self.state = Health(
+                    "connecting", last_event_at=self.state.last_event_at, note=str(error)
+                )
                 await self._clock.sleep(pause)
         finally:
             reaping.cancel()
@@ -185,7 +187,9 @@ class Receiver:
         batches = Batches()
         async for line in speaker.link.lines():
             if self.state.state == "connected":
-                self.state = replace(self.state, heard=self._clock.time(), note=self._session.note)
+                self.state = replace(
+                    self.state, last_event_at=self._clock.time(), note=self._session.note
+                )
             if (item := batches.feed(line)) is not None:
                 await handler.receive(speaker, item)
         beginning.cancel()

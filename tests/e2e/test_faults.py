@@ -464,14 +464,14 @@ async def test_a_stalled_connection_is_replaced(
     others = [name for name in PLATFORMS if name != stalled]
     async with at_home(tmp_path) as (local, bridge):
         account = AccountId(stalled)
-        await local.until(lambda: bridge.router.operations.why_deaf(account) == "")
+        await local.until(lambda: bridge.router.operations.stall_fault(account) == "")
         local.context.faults.add(Fault(kind="drop", where=f"{stalled}:event:*", times=None))
         await local.say(stalled, "general", "not received")
         await until_shown(local, "general", "not received", others)
-        assert "nothing of what is said is heard" in bridge.router.operations.why_deaf(account)
+        assert "nothing of what is said is heard" in bridge.router.operations.stall_fault(account)
 
         local.context.faults.clear()
         await local.say(stalled, "general", "received")
         await until_shown(local, "general", "received", others)
-        await local.until(lambda: bridge.router.operations.why_deaf(account) == "")
+        await local.until(lambda: bridge.router.operations.stall_fault(account) == "")
         assert [count(local, other, "not received") for other in others] == [1, 1]

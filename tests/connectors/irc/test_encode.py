@@ -135,7 +135,7 @@ def test_any_text_fits_into_lines_of_512_bytes(text: str, modern: bool) -> None:
 
 
 def test_a_reply_has_a_tag_or_a_quote() -> None:
-    quoted = Quoted(author="Bob", excerpt="shall we meet?", native_id="m1")
+    quoted = QuotedMessage(author="Bob", excerpt="shall we meet?", native_id="m1")
     (tagged,) = encode(delivery("yes", quoted=quoted), MODERN).calls
 
     (line,) = compose.message(tagged, MODERN, TARGET).lines
