@@ -129,7 +129,9 @@ async def test_a_kept_connection_that_the_server_has_closed_is_not_used_again(
     assert server.requests == 2
 
 
-async def test_nor_does_an_agent_use_it(server: Server) -> None:
+async def test_an_agent_does_not_reuse_a_connection_that_the_server_has_closed(
+    server: Server,
+) -> None:
     async with open_http(Deadlines(connect=5.0, idle=5.0)) as http:
         await http.json(Request(server.url, {}, {}))
         server.close_kept()
@@ -147,7 +149,7 @@ TRANSLATED: dict[str, Callable[[], AbstractContextManager[None]]] = {
 
 
 @pytest.mark.parametrize("platform", TRANSLATED)
-async def test_what_was_never_written_is_sent_again(platform: str) -> None:
+async def test_a_request_that_was_never_written_may_be_sent_again(platform: str) -> None:
     closing = SimpleNamespace(transport=SimpleNamespace(is_closing=lambda: True))
     writer = StreamWriter(cast(Any, closing), asyncio.get_running_loop())
     await writer.write_headers(f"POST / HTTP/{HttpVersion11.major}.1", CIMultiDict())
@@ -157,7 +159,9 @@ async def test_what_was_never_written_is_sent_again(platform: str) -> None:
 
 
 @pytest.mark.parametrize("platform", TRANSLATED)
-async def test_a_connection_that_broke_later_is_a_doubt(platform: str) -> None:
+async def test_a_connection_that_breaks_after_writing_leaves_the_post_unsettled(
+    platform: str,
+) -> None:
     with pytest.raises(Unsettled) as caught, TRANSLATED[platform]():
         raise ConnectionResetError(104, "Connection reset by peer")
 
@@ -165,14 +169,14 @@ async def test_a_connection_that_broke_later_is_a_doubt(platform: str) -> None:
 
 
 @pytest.mark.parametrize("platform", TRANSLATED)
-async def test_an_answer_that_is_late_may_be_followed_by_the_post(platform: str) -> None:
+async def test_a_timeout_leaves_the_post_unsettled_and_late(platform: str) -> None:
     with pytest.raises(Unsettled) as caught, TRANSLATED[platform]():
         raise TimeoutError
 
     assert caught.value.late
 
 
-async def test_a_gateway_that_did_not_wait_may_be_followed_by_the_post(server: Server) -> None:
+async def test_a_gateway_timeout_leaves_the_post_unsettled_and_late(server: Server) -> None:
     server.status = 504
     api = slack.WebApi(f"{server.url}/", _token, SystemClock())
     rest = discord.Rest(server.url, _token, SystemClock())
@@ -189,7 +193,7 @@ async def test_a_gateway_that_did_not_wait_may_be_followed_by_the_post(server: S
     assert (of_slack.value.late, of_discord.value.late, of_teams.late) == (True, True, True)
 
 
-async def test_what_a_platform_does_not_implement_is_refused_at_once(server: Server) -> None:
+async def test_a_501_is_refused_without_a_retry(server: Server) -> None:
     server.status = 501
     api = slack.WebApi(f"{server.url}/", _token, SystemClock())
     rest = discord.Rest(server.url, _token, SystemClock())

@@ -187,10 +187,10 @@ FORMS: dict[str, dict[str, str | Said]] = {
 
 @pytest.mark.parametrize("markdown", FORMS)
 @pytest.mark.parametrize("dialect", [name for name in DIALECTS if name != "markdown"])
-def test_each_dialect_says_it_as_its_people_do(markdown: str, dialect: str) -> None:
+def test_every_dialect_writes_text_in_its_own_syntax(markdown: str, dialect: str) -> None:
     document = markdown_to_text(markdown)
-    said = FORMS[markdown][dialect]
-    native, again = (said, markdown) if isinstance(said, str) else said
+    native_forms = FORMS[markdown][dialect]
+    native, again = (native_forms, markdown) if isinstance(native_forms, str) else native_forms
 
     assert text_to_markdown(document) == markdown.replace("***d***", "_**d**_")
     assert DIALECTS[dialect].write(document) == native
@@ -237,7 +237,7 @@ SHAPES: dict[str, Callable[[str], Block]] = {
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_words_of_any_script_stay_as_they_are(shape: str, dialect: str) -> None:
+def test_text_of_any_script_is_unchanged(shape: str, dialect: str) -> None:
     hidden = {"marks of direction", "hidden", "rtl"} if shape in ("name", "channel") else set()
     for name in WORDS.keys() - (hidden if dialect == "teams" else set()):
         native = DIALECTS[dialect].write((SHAPES[shape](WORDS[name]),))

@@ -19,9 +19,7 @@ from bridge.runtime.discovery import connector_type
         ("discord", "1323802873036800042", []),
     ],
 )  # fmt: skip
-def test_ids_in_links_are_read_as_the_platform_writes_them(
-    platform: str, word: str, ids: list[str]
-) -> None:
+def test_ids_in_links_are_parsed(platform: str, word: str, ids: list[str]) -> None:
     kind = connector_type(platform)
 
     assert isinstance(kind, WritesIdsOtherwise)

@@ -119,7 +119,7 @@ def found(schema_id: str, data: Any, at: str = "") -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("schema_id", "data", "where", "word"), WRONG)
-def test_a_mistake_has_its_place_and_says_what_is_expected(
+def test_a_mistake_has_its_pointer_and_the_expected_value(
     schema_id: str, data: Any, where: str, word: str
 ) -> None:
     place, reason = found(schema_id, data, "/content/0/data")[0]
@@ -148,7 +148,7 @@ RIGHT: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("schema_id", "data"), RIGHT)
-def test_what_a_platform_takes_is_no_mistake(schema_id: str, data: Any) -> None:
+def test_a_valid_payload_has_no_mistakes(schema_id: str, data: Any) -> None:
     assert found(schema_id, data) == []
 
 
@@ -210,7 +210,7 @@ INVALID: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.skipif(corpus() is None, reason="UACS_CORPUS names no folder of payloads")
 @pytest.mark.parametrize("platform", FOLDERS)
-def test_of_the_corpus_only_what_is_invalid_has_mistakes(platform: str) -> None:
+def test_only_the_invalid_corpus_payloads_have_mistakes(platform: str) -> None:
     codec = CODECS[platform]
     invalid = tuple(name for names in INVALID.values() for name in names)
     checked = 0
@@ -225,7 +225,9 @@ def test_of_the_corpus_only_what_is_invalid_has_mistakes(platform: str) -> None:
             refused[case.name] = found
 
     assert checked > 100
-    assert {name: why for name, why in refused.items() if not name.startswith(invalid)} == {}
+    assert {
+        name: reasons for name, reasons in refused.items() if not name.startswith(invalid)
+    } == {}
     of_platform = {"slack": ("slack/",), "discord": ("discord/",), "teams": ("adaptive/", "teams/")}
     known = [name for name in invalid if name.startswith(of_platform[platform])]
     assert [one for one in known if not any(name.startswith(one) for name in refused)] == []
@@ -247,13 +249,15 @@ def _token(path: str) -> str:
 
 
 @EACH
-@given(shown=cards(), heard=st.booleans())
+@given(card=cards(), interactive=st.booleans())
 @settings(max_examples=examples(40))
-def test_what_our_own_writers_make_has_no_mistakes(platform: str, shown: Card, heard: bool) -> None:
+def test_cards_written_by_the_bridge_have_no_mistakes(
+    platform: str, card: Card, interactive: bool
+) -> None:
     codec = CODECS[platform]
-    rendering = Rendering(token=_token if heard else None, origin="https://origin.example/1")
+    rendering = Rendering(token=_token if interactive else None, origin="https://origin.example/1")
 
-    for message in codec.write_card(shown, rendering).messages:
+    for message in codec.write_card(card, rendering).messages:
         body: Any = dict(message.body)
         for payload in codec.payloads(body):
             assert list(codec.mistakes(payload)) == []
@@ -264,9 +268,7 @@ def test_what_our_own_writers_make_has_no_mistakes(platform: str, shown: Card, h
 
 @EACH
 @given(data=st.data())
-def test_any_json_is_looked_through_and_nothing_is_raised(
-    platform: str, data: st.DataObject
-) -> None:
+def test_any_json_is_checked_without_an_exception(platform: str, data: st.DataObject) -> None:
     codec = CODECS[platform]
     schema_id = data.draw(st.sampled_from([*sorted(codec.SCHEMA_IDS), "", "x"]))
     payload = Payload(schema_id, data.draw(JSON), "/at")
@@ -281,7 +283,7 @@ def test_any_json_is_looked_through_and_nothing_is_raised(
     [(BLOCKS, "container", "child_blocks"), (COMPONENTS, 17, "components"),
      (ADAPTIVE, "Container", "items")],
 )  # fmt: skip
-def test_what_is_nested_too_deeply_is_one_mistake(schema_id: str, kind: Any, key: str) -> None:
+def test_excessively_nested_json_is_one_mistake(schema_id: str, kind: Any, key: str) -> None:
     deep: Any = {"type": kind}
     for _ in range(3000):
         deep = {"type": kind, key: [deep]}
@@ -289,5 +291,5 @@ def test_what_is_nested_too_deeply_is_one_mistake(schema_id: str, kind: Any, key
     assert len(found(schema_id, deep)) == 1
 
 
-def test_of_many_mistakes_the_first_ones_are_named() -> None:
+def test_only_the_first_mistakes_are_reported() -> None:
     assert len(found(BLOCKS, [{"type": "x"}] * 100_000)) == 20

@@ -44,22 +44,22 @@ def message(schema_id: str, data: Any, actor: str = "agent:helper") -> Message:
     )
 
 
-def on_slack(said: Message) -> Any:
-    return [one.content for one in slack_bodies(said, (), CARDS, None)[0]]
+def on_slack(message: Message) -> Any:
+    return [one.content for one in slack_bodies(message, (), CARDS, None)[0]]
 
 
-def on_discord(said: Message) -> Any:
-    return [one.content for one in discord_bodies(said, (), CARDS, None)[0]]
+def on_discord(message: Message) -> Any:
+    return [one.content for one in discord_bodies(message, (), CARDS, None)[0]]
 
 
-def on_teams(said: Message) -> Any:
-    return teams_bodies(said, Above("helper"), CHANNEL, CARDS, None)[0]
+def on_teams(message: Message) -> Any:
+    return teams_bodies(message, Above("helper"), CHANNEL, CARDS, None)[0]
 
 
-SHOWN: dict[str, Callable[[Message], Any]] = {
+WRITERS: dict[str, Callable[[Message], Any]] = {
     "slack": on_slack, "discord": on_discord, "teams": on_teams,
 }  # fmt: skip
-everywhere = pytest.mark.parametrize("platform", SHOWN)
+everywhere = pytest.mark.parametrize("platform", WRITERS)
 
 
 def section(text: str, **more: Any) -> list[Json]:
@@ -70,8 +70,8 @@ def card(*body: Json, **more: Any) -> Json:
     return {"type": "AdaptiveCard", "version": "1.5", "body": list(body), **more}
 
 
-def text(said: str) -> Json:
-    return {"type": "TextBlock", "text": said, "wrap": True}
+def text(markdown: str) -> Json:
+    return {"type": "TextBlock", "text": markdown, "wrap": True}
 
 
 LABEL = {"type": "plain_text", "text": "Open the handbook"}
@@ -138,50 +138,47 @@ def strings(value: Any, key: str = "") -> list[tuple[str, str]]:
     return [(key, value)] if isinstance(value, str) else []
 
 
-def words(shown: Any) -> str:
+def words(native: Any) -> str:
     """What a person reads, without the targets that stand behind names."""
-    said = [text for key, text in strings(shown) if key in ("text", "content", "title", "name",
-            "label", "description", "value", "fallback")]  # fmt: skip
-    return "\n".join(said)
+    keys = ("text", "content", "title", "name", "label", "description", "value", "fallback")
+    return "\n".join(text for key, text in strings(native) if key in keys)
 
 
 @everywhere
 @pytest.mark.parametrize("case", LINKS)
-def test_a_link_under_a_name_shows_its_address_or_is_none(platform: str, case: str) -> None:
-    shown = SHOWN[platform](message(*LINKS[case]))
+def test_a_link_with_other_text_shows_its_url_or_is_removed(platform: str, case: str) -> None:
+    native = WRITERS[platform](message(*LINKS[case]))
 
-    everything = json.dumps(shown, ensure_ascii=False)
+    everything = json.dumps(native, ensure_ascii=False)
     if "evil.example" in everything:
-        assert "evil.example/collect" in words(shown)
+        assert "evil.example/collect" in words(native)
     for hidden in (f"{EVIL}|the handbook", f"{EVIL}|{GOOD}", f"[the handbook]({EVIL}"):
         assert hidden not in everything
     for key in ("title_link", "author_link", "selectAction"):
         assert key not in everything
     assert not any(key == "url" and text == EVIL and platform == "discord"
-                   for key, text in strings(shown))  # fmt: skip
+                   for key, text in strings(native))  # fmt: skip
 
 
 @everywhere
 @pytest.mark.parametrize("case", BUTTONS)
-def test_a_button_that_opens_an_address_shows_its_host(platform: str, case: str) -> None:
-    shown = SHOWN[platform](message(*BUTTONS[case]))
+def test_a_link_button_shows_its_host(platform: str, case: str) -> None:
+    native = WRITERS[platform](message(*BUTTONS[case]))
 
-    assert "Open the handbook (evil.example)" in words(shown)
-    assert ("url", EVIL) in strings(shown)
+    assert "Open the handbook (evil.example)" in words(native)
+    assert ("url", EVIL) in strings(native)
 
 
 @everywhere
 @pytest.mark.parametrize("case", PICTURES)
-def test_no_picture_is_fetched_whose_address_carries_more_than_where_it_is(
-    platform: str, case: str
-) -> None:
-    shown = SHOWN[platform](message(*PICTURES[case]))
+def test_images_with_data_in_their_url_are_not_fetched(platform: str, case: str) -> None:
+    native = WRITERS[platform](message(*PICTURES[case]))
 
-    for key, text in strings(shown):
+    for key, text in strings(native):
         if HIDDEN in text:
             assert key not in FETCHED, (key, text)
-    assert not any(f'"{key}": {{"url": "{HIDDEN}' in json.dumps(shown) for key in FETCHED)
-    for one in _with_type(shown, "Image"):
+    assert not any(f'"{key}": {{"url": "{HIDDEN}' in json.dumps(native) for key in FETCHED)
+    for one in _with_type(native, "Image"):
         assert one.get("url") != HIDDEN
 
 
@@ -205,12 +202,12 @@ HARMLESS: dict[str, tuple[str, Any]] = {
 
 
 @pytest.mark.parametrize("platform", HARMLESS)
-def test_a_payload_that_hides_nothing_goes_home_as_it_came(platform: str) -> None:
+def test_a_harmless_payload_is_sent_home_unchanged(platform: str) -> None:
     schema_id, data = HARMLESS[platform]
 
-    (shown,) = SHOWN[platform](message(schema_id, data))
+    (native,) = WRITERS[platform](message(schema_id, data))
 
-    written = json.dumps(shown)
+    written = json.dumps(native)
     native = data["body"] if isinstance(data, dict) else data
     assert all(json.dumps(one) in written for one in native)
 
@@ -223,31 +220,31 @@ DECEIVING: dict[str, tuple[str, Any]] = {
 
 @everywhere
 @pytest.mark.parametrize("case", DECEIVING)
-def test_an_address_of_another_host_is_no_name_for_anybodys_link(platform: str, case: str) -> None:
-    shown = SHOWN[platform](message(*DECEIVING[case], actor="slack:T:B1"))
+def test_a_url_of_another_host_is_not_accepted_as_link_text(platform: str, case: str) -> None:
+    native = WRITERS[platform](message(*DECEIVING[case], actor="slack:T:B1"))
 
-    assert "evil.example/collect" in words(shown)
-    assert f"{EVIL}|{GOOD}" not in json.dumps(shown)
-    assert not re.search(r"good\.example/a[^ ]*\]?\(https://evil", json.dumps(shown))
+    assert "evil.example/collect" in words(native)
+    assert f"{EVIL}|{GOOD}" not in json.dumps(native)
+    assert not re.search(r"good\.example/a[^ ]*\]?\(https://evil", json.dumps(native))
 
 
 @everywhere
-def test_peoples_links_and_buttons_keep_their_names(platform: str) -> None:
-    shown = SHOWN[platform](message(*BUTTONS["slack"], actor="slack:T:B1"))
+def test_links_and_buttons_of_people_keep_their_text(platform: str) -> None:
+    native = WRITERS[platform](message(*BUTTONS["slack"], actor="slack:T:B1"))
 
-    assert "evil.example)" not in words(shown)
+    assert "evil.example)" not in words(native)
 
 
-@pytest.mark.parametrize(("url", "told"), [
+@pytest.mark.parametrize(("url", "label"), [
     ("https://good.example@evil.example/", "(evil.example)"),
     ("https://EVIL.example:8443/x", "(evil.example)"),
     ("https://xn--80ak6aa92e.com/", "(xn--80ak6aa92e.com)"),
     ("https://аррӏе.com/", "(xn--80ak6aa92e.com)"),
     (f"https://{'a.' * 60}evil.example/", ".evil.example)"),
 ])  # fmt: skip
-def test_the_host_is_the_one_that_is_asked(url: str, told: str) -> None:
+def test_a_button_shows_the_host_that_the_browser_contacts(url: str, label: str) -> None:
     button = {"type": "button", "text": LABEL, "url": url, "action_id": "a"}
 
-    shown = on_slack(message(BLOCKS, [{"type": "actions", "elements": [button]}]))
+    native = on_slack(message(BLOCKS, [{"type": "actions", "elements": [button]}]))
 
-    assert told in words(shown)
+    assert label in words(native)

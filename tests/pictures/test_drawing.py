@@ -37,7 +37,7 @@ def test_every_node_of_a_card_is_drawn_on_each_platform(page: Page, name: str) -
     expect(page.locator("section.pane .text")).not_to_have_count(0)
 
 
-def test_real_payloads_are_drawn_without_a_failure(page: Page) -> None:
+def test_corpus_payloads_are_drawn_without_a_failure(page: Page) -> None:
     corpus = os.environ.get("UACS_CORPUS")
     if not corpus:
         pytest.skip("UACS_CORPUS names no corpus")
@@ -58,7 +58,7 @@ def test_verbatim_mrkdwn_makes_no_links_of_bare_addresses(page: Page) -> None:
     expect(drawn(page, "slack", section(verbatim=True)).locator("a")).to_have_count(0)
 
 
-def test_the_button_of_a_section_stands_beside_its_text(page: Page) -> None:
+def test_the_button_of_a_section_is_drawn_beside_its_text(page: Page) -> None:
     button = {"type": "button", "text": {"type": "plain_text", "text": "Go"}, "action_id": "go"}
     text = {"type": "mrkdwn", "text": "*Ready?*"}
     picture = drawn(
@@ -75,7 +75,7 @@ def test_the_button_of_a_section_stands_beside_its_text(page: Page) -> None:
     assert control["y"] < words["y"] + words["height"]
 
 
-def test_tables_and_carousels_are_tables_and_carousels(page: Page) -> None:
+def test_tables_and_carousels_are_drawn_as_such(page: Page) -> None:
     cell = {"type": "raw_text", "text": "a"}
     card = {"type": "card", "title": {"type": "plain_text", "text": "One"}}
     picture = drawn(
@@ -99,7 +99,7 @@ def test_emoji_are_drawn_from_their_names(page: Page) -> None:
     )
 
 
-def test_dates_of_slack_keep_the_words_around_them(page: Page) -> None:
+def test_slack_dates_keep_the_text_before_and_after(page: Page) -> None:
     text = "<!date^1700000000^Posted {date_num} at {time}|posted>"
     picture = drawn(page, "slack", {"text": text})
 

@@ -101,9 +101,9 @@ class Local:
 
     async def say(self, text: str, thread: str | None = None, *, person: int = 0) -> str:
         where = self.channel
-        who = self.people[person]
+        person_id = self.people[person]
         posted_message = await self.discord.post_as(
-            where.workspace, where.channel, who, text, thread
+            where.workspace, where.channel, person_id, text, thread
         )
         return posted_message.id
 

@@ -194,11 +194,11 @@ def _string_select(menu: Json, at: str) -> Iterator[str]:
     yield from _select(menu, at)
     options = menu["options"]
     yield from _options(options, 1, 25, at)
-    most = menu.get("max_values", 1)
-    if most > len(options) or menu.get("min_values", 1) > len(options):
-        yield f"{at}: {most} of {len(options)} options"
-    if sum(1 for option in options if option.get("default")) > most:
-        yield f"{at}: more defaults than {most}"
+    maximum = menu.get("max_values", 1)
+    if maximum > len(options) or menu.get("min_values", 1) > len(options):
+        yield f"{at}: {maximum} of {len(options)} options"
+    if sum(1 for option in options if option.get("default")) > maximum:
+        yield f"{at}: more defaults than {maximum}"
 
 
 def _options(options: Sequence[Json], min_count: int, max_count: int, at: str) -> Iterator[str]:
@@ -221,9 +221,9 @@ def _options(options: Sequence[Json], min_count: int, max_count: int, at: str) -
 def _select(menu: Json, at: str) -> Iterator[str]:
     yield from _length(menu, "custom_id", 1, 100, at, needed=True)
     yield from _length(menu, "placeholder", 1, 150, at)
-    least, most = menu.get("min_values", 1), menu.get("max_values", 1)
-    if not (0 <= least <= 25 and 1 <= most <= 25 and least <= most):
-        yield f"{at}: {least} to {most} values"
+    minimum, maximum = menu.get("min_values", 1), menu.get("max_values", 1)
+    if not (0 <= minimum <= 25 and 1 <= maximum <= 25 and minimum <= maximum):
+        yield f"{at}: {minimum} to {maximum} values"
 
 
 def _entity_select(menu: Json, at: str) -> Iterator[str]:
@@ -342,13 +342,13 @@ def _embed(embed: Json, at: str) -> Iterator[str]:
 
 
 def _part(
-    embed: Json, key: str, text_key: str, most: int, urls: set[str], at: str
+    embed: Json, key: str, text_key: str, maximum: int, urls: set[str], at: str
 ) -> Iterator[str]:
     part = embed.get(key)
     if part is None:
         return
     yield from _unknown_keys(part, {text_key, *urls}, at)
-    yield from _length(part, text_key, 1, most, f"{at}/{key}", needed=True)
+    yield from _length(part, text_key, 1, maximum, f"{at}/{key}", needed=True)
     for name in urls & part.keys():
         yield from _media_url(part[name], f"{at}/{key}")
 
@@ -398,9 +398,9 @@ def _modal_input(component: Json, at: str) -> Iterator[str]:
             {"type", "id", "custom_id", "min_values", "max_values", "required", "file_types"},
             at,
         )
-        least, most = component.get("min_values", 1), component.get("max_values", 1)
-        if not (0 <= least <= 10 and 1 <= most <= 10 and least <= most):
-            yield f"{at}: {least} to {most} files"
+        minimum, maximum = component.get("min_values", 1), component.get("max_values", 1)
+        if not (0 <= minimum <= 10 and 1 <= maximum <= 10 and minimum <= maximum):
+            yield f"{at}: {minimum} to {maximum} files"
     elif kind == 21:
         yield from _unknown_keys(component, {"type", "id", "custom_id", "options", "required"}, at)
         yield from _options(component["options"], 2, 10, at)
@@ -408,8 +408,8 @@ def _modal_input(component: Json, at: str) -> Iterator[str]:
         keys = {"type", "id", "custom_id", "options", "min_values", "max_values", "required"}
         yield from _unknown_keys(component, keys, at)
         yield from _options(component["options"], 1, 10, at)
-        most = component.get("max_values", len(component["options"]))
-        if not 0 <= component.get("min_values", 1) <= most <= len(component["options"]):
+        maximum = component.get("max_values", len(component["options"]))
+        if not 0 <= component.get("min_values", 1) <= maximum <= len(component["options"]):
             yield f"{at}: values"
     else:
         yield from _unknown_keys(component, {"type", "id", "custom_id", "default"}, at)
@@ -420,11 +420,13 @@ def _text_input(component: Json, at: str) -> Iterator[str]:
     yield from _unknown_keys(component, {*keys, "placeholder"}, at)
     yield from _length(component, "placeholder", 1, 100, at)
     yield from _length(component, "value", 1, 4000, at)
-    least, most = component.get("min_length", 0), component.get("max_length", 4000)
-    if component["style"] not in (1, 2) or not (0 <= least <= 4000 and 1 <= most <= 4000):
-        yield f"{at}: style {component['style']}, {least} to {most}"
-    if least > most or ("value" in component and not least <= len(component["value"]) <= most):
-        yield f"{at}: a value outside of {least} to {most}"
+    minimum, maximum = component.get("min_length", 0), component.get("max_length", 4000)
+    if component["style"] not in (1, 2) or not (0 <= minimum <= 4000 and 1 <= maximum <= 4000):
+        yield f"{at}: style {component['style']}, {minimum} to {maximum}"
+    if minimum > maximum or (
+        "value" in component and not minimum <= len(component["value"]) <= maximum
+    ):
+        yield f"{at}: a value outside of {minimum} to {maximum}"
 
 
 # --- small ----------------------------------------------------------------------------------
@@ -435,13 +437,13 @@ def _unknown_keys(body: Json, keys: set[str], at: str) -> Iterator[str]:
 
 
 def _length(
-    body: Json, key: str, fewest: int, most: int, at: str, *, needed: bool = False
+    body: Json, key: str, minimum: int, maximum: int, at: str, *, needed: bool = False
 ) -> Iterator[str]:
     value = body.get(key)
     if value is None:
         if needed or key in body:
             yield f"{at}: no {key}"
-    elif not fewest <= len(value.strip()) <= most:
+    elif not minimum <= len(value.strip()) <= maximum:
         yield f"{at}: {key} of {len(value)} characters"
 
 

@@ -63,7 +63,7 @@ def files() -> list[Path]:
 
 
 @needs_corpus
-def test_every_real_message_is_read_and_the_rest_is_refused_with_a_reason() -> None:
+def test_every_corpus_message_is_read_or_refused_with_a_reason() -> None:
     refused: dict[Path, str] = {}
     for file in files():
         try:
@@ -77,7 +77,7 @@ def test_every_real_message_is_read_and_the_rest_is_refused_with_a_reason() -> N
 
 
 @needs_corpus
-def test_every_visible_word_of_real_messages_is_in_the_card() -> None:
+def test_the_card_of_a_corpus_message_has_every_visible_word() -> None:
     missing: dict[str, Counter[str]] = {}
     for file in files():
         native = orjson.loads(file.read_bytes())
@@ -93,7 +93,7 @@ def test_every_visible_word_of_real_messages_is_in_the_card() -> None:
 
 
 @needs_corpus
-def test_a_message_read_by_its_payloads_says_the_same() -> None:
+def test_reading_payload_by_payload_gives_the_nodes_of_the_whole_message() -> None:
     for file in files():
         native = orjson.loads(file.read_bytes())
         try:
@@ -105,7 +105,7 @@ def test_a_message_read_by_its_payloads_says_the_same() -> None:
 
 
 @needs_corpus
-def test_real_messages_that_go_through_the_tree_come_home_whole() -> None:
+def test_a_corpus_message_read_and_written_again_keeps_nodes_order_and_actions() -> None:
     """Nodes, their order and the actions: native -> card -> native -> card."""
     rendering = Rendering(token=lambda at: re.sub(r"\W", "-", at) or "-", uploads=True)
     preserved = every = 0
@@ -151,7 +151,7 @@ def admitted(value: Any) -> Any:
 
 
 @needs_corpus
-def test_real_modals_that_go_through_the_tree_come_home_whole() -> None:
+def test_a_corpus_modal_read_and_written_again_is_complete() -> None:
     count = 0
     for file in files():
         native = orjson.loads(file.read_bytes())
@@ -301,7 +301,7 @@ def test_any_component_is_read(native: dict[str, Any], kind: int) -> None:
 @needs_corpus
 @_QUICK
 @given(st.data())
-def test_a_real_message_with_one_value_changed_is_read_or_refused(data: st.DataObject) -> None:
+def test_a_corpus_message_with_one_value_changed_is_read_or_refused(data: st.DataObject) -> None:
     native = orjson.loads(data.draw(st.sampled_from(files())).read_bytes())
     places = list(places_in(native))
     if not places:
@@ -345,7 +345,7 @@ def nested(shape: str, levels: int) -> Any:
 
 
 @pytest.mark.parametrize("shape", ["container", "row", "section", "label", "unknown", "gallery"])
-def test_a_thousand_levels_give_a_result(shape: str) -> None:
+def test_components_nested_a_thousand_levels_deep_are_read_and_written(shape: str) -> None:
     levels = 997 if shape == "label" else 498
 
     card = read_message(nested(shape, levels))
@@ -355,7 +355,7 @@ def test_a_thousand_levels_give_a_result(shape: str) -> None:
 
 
 @pytest.mark.parametrize("value", [[], {}])
-def test_a_thousand_levels_of_anything_else_give_a_result(value: Any) -> None:
+def test_other_parts_nested_a_thousand_levels_deep_are_read(value: Any) -> None:
     for _ in range(990):
         value = [value] if isinstance(value, list) else {"title": value}
 
@@ -363,7 +363,7 @@ def test_a_thousand_levels_of_anything_else_give_a_result(value: Any) -> None:
         assert isinstance(read_message({part: value or [value], "flags": 0}), Card)
 
 
-def test_more_than_a_thousand_levels_are_refused() -> None:
+def test_json_nested_more_than_a_thousand_levels_deep_is_refused() -> None:
     with pytest.raises(CodecError):
         payloads(nested("container", 600))
 

@@ -60,7 +60,7 @@ def only(component: Any) -> Node:
 @pytest.mark.parametrize(
     ("style", "named"), [(1, "primary"), (2, "default"), (3, "good"), (4, "danger")]
 )
-def test_a_button_tells_its_author_what_was_pressed(style: int, named: Any) -> None:
+def test_a_button_keeps_its_custom_id_style_and_disabled_state(style: int, named: Any) -> None:
     native = {"type": 2, "style": style, "label": "Go", "custom_id": "go", "disabled": True}
 
     assert only(native) == Button(line("Go"), id="go", style=named, disabled=True)
@@ -72,13 +72,13 @@ def test_a_link_button_opens_its_address() -> None:
     assert only(native) == Button(line("Docs"), does="open", url="https://x.example")
 
 
-def test_a_premium_button_keeps_what_it_sells() -> None:
+def test_a_premium_button_keeps_its_sku_id() -> None:
     assert only({"type": 2, "style": 6, "sku_id": "77"}) == Button(
         line("Premium"), value={"sku_id": "77"}, style="primary", emoji="🛒"
     )
 
 
-def test_an_emoji_stands_before_the_label() -> None:
+def test_the_emoji_of_a_button_precedes_its_label() -> None:
     plain = {"type": 2, "style": 2, "label": "Yes", "custom_id": "y", "emoji": {"name": "👍"}}
     own = {**plain, "emoji": {"id": "5", "name": "party", "animated": True}}
     party = Emoji("party", url="https://cdn.discordapp.com/emojis/5.gif")
@@ -87,7 +87,7 @@ def test_an_emoji_stands_before_the_label() -> None:
     assert only(own) == Button((party, Text(" "), Text("Yes")), id="y")
 
 
-def test_buttons_of_a_row_stand_together_and_know_their_places() -> None:
+def test_buttons_of_a_row_share_one_actions_node_and_have_pointers() -> None:
     buttons = [{"type": 2, "style": 1, "label": str(n), "custom_id": str(n)} for n in range(3)]
 
     (actions,) = read_message({"content": "", "components": [row(*buttons)]}).nodes
@@ -102,7 +102,7 @@ def test_buttons_of_a_row_stand_together_and_know_their_places() -> None:
 # --- menus ----------------------------------------------------------------------------------
 
 
-def test_a_menu_has_its_options_those_chosen_beforehand_and_how_many_may_be() -> None:
+def test_a_select_menu_has_its_options_default_values_and_limits() -> None:
     native = {
         "type": 3,
         "custom_id": "bugs",
@@ -138,7 +138,7 @@ def test_menus_of_people_roles_and_channels_are_pickers(kind: int, of: Any) -> N
     assert only(native) == Picker(id="who", of=of, placeholder="Who?", max=1)
 
 
-def test_a_role_among_those_picked_beforehand_is_marked() -> None:
+def test_a_default_role_of_a_mentionable_select_is_marked_with_an_ampersand() -> None:
     chosen = [{"id": "1", "type": "user"}, {"id": "2", "type": "role"}]
     native = {"type": 7, "custom_id": "who", "max_values": 3, "default_values": chosen}
 
@@ -154,7 +154,7 @@ def test_text_displays_are_prose_with_headings() -> None:
     )
 
 
-def test_a_section_has_texts_and_a_picture_or_a_button_beside_them() -> None:
+def test_a_section_has_texts_and_an_image_or_button_accessory() -> None:
     texts = [{"type": 10, "content": "one"}, {"type": 10, "content": "two"}]
     thumbnail = {"type": 11, **PICTURE, "description": "seen", "spoiler": True}
     button = {"type": 2, "style": 5, "label": "Open", "url": "https://x.example"}
@@ -207,7 +207,7 @@ def test_files_of_the_message_are_found_by_their_names() -> None:
     )
 
 
-def test_a_file_that_nobody_knows_keeps_its_name_for_the_way_home() -> None:
+def test_a_file_without_an_attachment_keeps_its_attachment_reference() -> None:
     assert read({"type": 13, "file": {"url": "attachment://a.pdf"}}) == card(
         File(Asset(file_id="attachment://a.pdf", name="a.pdf"))
     )
@@ -221,11 +221,11 @@ def test_a_file_that_nobody_knows_keeps_its_name_for_the_way_home() -> None:
         ({"divider": True, "spacing": 1}, Divider()),
     ],
 )
-def test_a_separator_is_a_line_or_room(native: dict[str, Any], divider: Divider) -> None:
+def test_a_separator_is_a_divider_or_spacing(native: dict[str, Any], divider: Divider) -> None:
     assert read({"type": 14, **native}) == card(divider)
 
 
-def test_a_container_has_its_colour_and_stays_hidden() -> None:
+def test_a_container_keeps_its_colour_and_spoiler_flag() -> None:
     inner = {"type": 10, "content": "x"}
 
     assert read(
@@ -295,7 +295,7 @@ def test_a_label_has_a_hint() -> None:
     assert read_form(modal).nodes == (Toggle(id="b", label=line("L"), hint=line("why")),)
 
 
-def test_a_modal_that_is_opened_and_one_that_was_sent_are_read() -> None:
+def test_a_modal_definition_and_a_modal_submission_are_read() -> None:
     modal: dict[str, Any] = {
         "title": "F",
         "custom_id": "m",
@@ -318,14 +318,14 @@ def test_a_modal_that_is_opened_and_one_that_was_sent_are_read() -> None:
     )
 
 
-def test_a_modal_is_a_card_of_its_own() -> None:
+def test_a_modal_response_is_read_as_a_container_card() -> None:
     modal: dict[str, Any] = {"type": 9, "data": {"title": "F", "custom_id": "m", "components": []}}
 
     assert read_message(modal) == card(Container((), form="card", title=line("F"), id="m"))
 
 
 @pytest.mark.parametrize("native", [None, [], {}, {"components": {}}, {"data": {"x": 1}}])
-def test_what_is_no_modal_is_refused(native: Any) -> None:
+def test_json_that_is_not_a_modal_is_refused(native: Any) -> None:
     with pytest.raises(CodecError):
         read_form(native)
 
@@ -333,7 +333,7 @@ def test_what_is_no_modal_is_refused(native: Any) -> None:
 # --- what nobody knows ----------------------------------------------------------------------
 
 
-def test_an_unknown_component_keeps_what_it_holds() -> None:
+def test_an_unknown_component_is_kept_with_its_texts_as_fallback() -> None:
     native: dict[str, Any] = {
         "type": 99,
         "label": "new",
@@ -355,11 +355,11 @@ def test_an_unknown_component_keeps_what_it_holds() -> None:
         7,
     ],
 )
-def test_a_component_without_what_it_needs_is_kept_as_it_came(native: Any) -> None:
+def test_a_component_without_required_fields_is_kept_as_native(native: Any) -> None:
     assert read(native) == card(Native(COMPONENTS, native))
 
 
-def test_pictures_of_a_broken_gallery_are_still_seen() -> None:
+def test_the_valid_pictures_of_a_broken_gallery_are_its_fallback() -> None:
     native: dict[str, Any] = {"type": 12, "items": [PICTURE, {"description": "lost"}, 7]}
 
     assert read(native) == card(
@@ -367,7 +367,7 @@ def test_pictures_of_a_broken_gallery_are_still_seen() -> None:
     )
 
 
-def test_whatever_stands_among_buttons_stands_between_them() -> None:
+def test_a_text_in_an_action_row_splits_the_row() -> None:
     button = {"type": 2, "style": 1, "label": "x", "custom_id": "x"}
 
     nodes = read(row(button, {"type": 10, "content": "text"}, button)).nodes
@@ -375,7 +375,7 @@ def test_whatever_stands_among_buttons_stands_between_them() -> None:
     assert [node.type for node in nodes] == ["actions", "prose", "actions"]
 
 
-def test_containers_within_containers_are_read_flat_from_some_depth_on() -> None:
+def test_deeply_nested_containers_are_flattened() -> None:
     inner: dict[str, Any] = {"type": 10, "content": "innermost"}
     for _ in range(490):
         inner = {"type": 17, "components": [inner]}

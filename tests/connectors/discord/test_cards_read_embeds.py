@@ -46,7 +46,7 @@ def value(label: str, value_text: str, *, short: bool) -> LabelledValue:
     return LabelledValue(line(label), (Paragraph(line(value_text)),), short)
 
 
-def test_all_that_an_embed_shows_is_in_its_panel() -> None:
+def test_every_field_of_an_embed_is_in_its_panel() -> None:
     embed: dict[str, Any] = {
         "type": "rich",
         "title": "Build *42*",
@@ -89,7 +89,7 @@ def test_all_that_an_embed_shows_is_in_its_panel() -> None:
     )
 
 
-def test_nodes_know_where_they_stood() -> None:
+def test_every_node_of_an_embed_has_its_json_pointer() -> None:
     embed: dict[str, Any] = {
         "description": "d",
         "fields": [{"name": "n", "value": "v"}],
@@ -120,15 +120,15 @@ def test_nodes_know_where_they_stood() -> None:
         (0x99AAB5, "emphasis"),
     ],
 )  # fmt: skip
-def test_the_colours_of_styles_are_styles(color: int, style: str) -> None:
+def test_embed_colours_of_known_styles_become_styles(color: int, style: str) -> None:
     assert read({"title": "t", "color": color}) == card(panel(title=line("t"), style=style))
 
 
-def test_a_colour_of_nought_is_a_colour() -> None:
+def test_the_embed_colour_zero_is_kept() -> None:
     assert read({"title": "t", "color": 0}) == card(panel(title=line("t"), color=0))
 
 
-def test_blank_names_and_values_are_nothing() -> None:
+def test_blank_field_names_and_values_are_empty() -> None:
     embed: dict[str, Any] = {
         "fields": [{"name": "\u200b", "value": "x"}, {"name": "y", "value": "\u200b"}]
     }
@@ -143,7 +143,7 @@ def test_blank_names_and_values_are_nothing() -> None:
     )
 
 
-def test_small_print_in_a_description_is_small_print() -> None:
+def test_subtext_in_an_embed_description_is_small_print() -> None:
     assert read({"description": "large\n-# small"}) == card(panel(prose("large"), small("small")))
 
 
@@ -162,7 +162,7 @@ def test_embeds_with_one_url_and_only_pictures_are_one_gallery() -> None:
     )
 
 
-def test_a_second_embed_with_words_is_a_panel_of_its_own() -> None:
+def test_a_second_embed_with_text_is_a_separate_panel() -> None:
     url = "https://x.example"
     embed = {"url": url, "title": "one", "image": {"url": f"{url}/1.png"}}
     two = {"url": url, "title": "two", "image": {"url": f"{url}/2.png"}}
@@ -200,7 +200,7 @@ def test_a_preview_of_an_article_names_its_site_before_its_author() -> None:
     )
 
 
-def test_a_preview_of_a_film_plays_it_with_its_large_picture() -> None:
+def test_a_video_preview_is_a_player_with_a_poster() -> None:
     embed: dict[str, Any] = {
         "type": "video",
         "url": "https://tube.example/w",
@@ -217,7 +217,7 @@ def test_a_preview_of_a_film_plays_it_with_its_large_picture() -> None:
     assert read(embed) == card(panel(film, title=line("Film"), link="https://tube.example/w"))
 
 
-def test_a_moving_picture_links_to_its_page() -> None:
+def test_a_gifv_embed_links_to_its_page() -> None:
     embed: dict[str, Any] = {
         "type": "gifv",
         "url": "https://gif.example/view/1",
@@ -234,7 +234,7 @@ def test_a_moving_picture_links_to_its_page() -> None:
     assert read(embed) == card(panel(film))
 
 
-def test_a_preview_of_a_picture_is_the_picture_in_full() -> None:
+def test_an_image_preview_is_the_full_size_image() -> None:
     embed: dict[str, Any] = {
         "type": "image",
         "url": "https://x.example/a.png",
@@ -266,7 +266,7 @@ def test_the_result_of_a_poll_names_the_question_and_the_winner() -> None:
 # --- wrong shapes ---------------------------------------------------------------------------
 
 
-def test_parts_of_a_wrong_kind_are_kept_with_their_words() -> None:
+def test_embed_fields_of_a_wrong_type_are_kept_with_their_text() -> None:
     embed: dict[str, Any] = {
         "title": {"text": "odd"},
         "description": "fine",
@@ -284,7 +284,7 @@ def test_parts_of_a_wrong_kind_are_kept_with_their_words() -> None:
 
 
 @pytest.mark.parametrize("stamp", ["yesterday", "", 7, "9999-12-31T23:59:59-23:59", None])
-def test_a_time_that_is_none_is_left_out(stamp: Any) -> None:
+def test_an_invalid_embed_timestamp_is_dropped(stamp: Any) -> None:
     (node,) = read({"title": "t", "timestamp": stamp}).nodes
 
     assert isinstance(node, Container)

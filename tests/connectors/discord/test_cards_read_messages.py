@@ -67,7 +67,7 @@ def attached(*files: dict[str, Any]) -> Card:
 # --- the parts of a message -----------------------------------------------------------------
 
 
-def test_the_parts_of_a_message_come_in_the_order_in_which_discord_shows_them() -> None:
+def test_payloads_come_in_the_order_in_which_discord_shows_them() -> None:
     message: dict[str, Any] = {
         "message_snapshots": [{"message": {"content": "old"}}],
         "components": [{"type": 1, "components": []}],
@@ -93,7 +93,7 @@ def test_the_parts_of_a_message_come_in_the_order_in_which_discord_shows_them() 
     assert {part.schema_id for part in parts} - {TEXT} == SCHEMA_IDS
 
 
-def test_a_message_of_components_shows_nothing_else() -> None:
+def test_a_components_v2_message_has_no_other_payloads() -> None:
     message: dict[str, Any] = {
         "flags": 32768,
         "components": [],
@@ -134,18 +134,18 @@ def test_a_bare_part_is_its_own_payload(native: Any, schema: str) -> None:
         ({"type": 3, "data": {"custom_id": "a"}, "message": {"content": "x"}}, "/message/content"),
     ],
 )
-def test_what_is_in_an_envelope_is_read_and_knows_where_it_stood(envelope: Any, at: str) -> None:
+def test_a_message_in_an_envelope_is_read_with_its_json_pointer(envelope: Any, at: str) -> None:
     assert payloads(envelope) == (Payload(TEXT, "x", at),)
     assert read_message(envelope).nodes[0].at == at
 
 
 @pytest.mark.parametrize("native", [None, 1, "text", {}, {"op": 10, "d": {"x": 1}}, [1], [[]]])
-def test_what_is_no_message_at_all_is_refused(native: Any) -> None:
+def test_json_that_is_not_a_message_is_refused(native: Any) -> None:
     with pytest.raises(CodecError):
         payloads(native)
 
 
-def test_an_unknown_payload_is_refused_with_the_names_of_the_known() -> None:
+def test_an_unknown_schema_id_is_refused_with_the_known_schema_ids() -> None:
     with pytest.raises(CodecError, match=r"vnd\.discord\.embeds"):
         read_payload(Payload("application/json", {}, "/x"))
 
@@ -153,7 +153,7 @@ def test_an_unknown_payload_is_refused_with_the_names_of_the_known() -> None:
 # --- text -----------------------------------------------------------------------------------
 
 
-def test_content_is_prose_and_small_print_in_order() -> None:
+def test_content_becomes_prose_and_subtext_becomes_small_print_in_order() -> None:
     read_card = read(content="one\n-# two\n-# three\nfour")
 
     assert read_card.nodes[0] == prose("one")
@@ -162,13 +162,13 @@ def test_content_is_prose_and_small_print_in_order() -> None:
     assert [node.at for node in read_card.nodes] == ["/content"] * 3
 
 
-def test_code_that_looks_like_small_print_is_code() -> None:
+def test_subtext_markup_inside_a_code_block_stays_code() -> None:
     (node,) = read(content="```\n-# no\n```").nodes
 
     assert isinstance(node, Prose)
 
 
-def test_people_and_channels_are_called_as_the_message_calls_them() -> None:
+def test_mentions_take_the_names_that_the_message_lists() -> None:
     message: dict[str, Any] = {
         "content": "<@7> in <#8>",
         "guild_id": "1",
@@ -190,7 +190,7 @@ def test_people_and_channels_are_called_as_the_message_calls_them() -> None:
 # --- attachments ----------------------------------------------------------------------------
 
 
-def test_a_picture_has_its_name_size_and_what_it_shows() -> None:
+def test_an_image_attachment_has_its_name_dimensions_and_alt_text() -> None:
     assert attached({**PNG, "description": "a cat", "title": "Tom"}) == card(
         Image(
             Asset(
@@ -202,7 +202,7 @@ def test_a_picture_has_its_name_size_and_what_it_shows() -> None:
     )  # fmt: skip
 
 
-def test_neighbouring_pictures_and_films_stand_side_by_side() -> None:
+def test_consecutive_image_and_video_attachments_form_a_gallery() -> None:
     film = {"filename": "a.mp4", "url": "https://cdn.example/a.mp4", "content_type": "video/mp4"}
     text = {"filename": "b.txt", "url": "https://cdn.example/b.txt", "content_type": "text/plain"}
 
@@ -216,7 +216,7 @@ def test_neighbouring_pictures_and_films_stand_side_by_side() -> None:
     assert image == Image(CAT)
 
 
-def test_a_voice_message_is_a_sound_of_some_seconds() -> None:
+def test_a_voice_message_is_an_audio_player_with_a_duration() -> None:
     voice = {
         "filename": "voice-message.ogg",
         "url": "https://cdn.example/v.ogg",
@@ -238,15 +238,15 @@ def test_a_voice_message_is_a_sound_of_some_seconds() -> None:
     )
 
 
-@pytest.mark.parametrize("marks", [{"flags": 8}, {"filename": "SPOILER_cat.png"}])
-def test_a_hidden_attachment_stays_hidden(marks: dict[str, Any]) -> None:
-    (image,) = attached({**PNG, **marks}).nodes
+@pytest.mark.parametrize("spoiler_fields", [{"flags": 8}, {"filename": "SPOILER_cat.png"}])
+def test_a_spoiler_attachment_stays_a_spoiler(spoiler_fields: dict[str, Any]) -> None:
+    (image,) = attached({**PNG, **spoiler_fields}).nodes
 
     assert isinstance(image, Image)
     assert image.asset.spoiler
 
 
-def test_a_file_without_a_type_is_known_by_how_its_name_ends() -> None:
+def test_a_file_without_a_media_type_is_classified_by_its_extension() -> None:
     (image,) = attached({"filename": "a.JPG", "url": "https://cdn.example/x"}).nodes
 
     assert isinstance(image, Image)
@@ -269,7 +269,7 @@ def test_a_sticker_is_a_picture(kind: int, url: str, media_type: str) -> None:
     assert message == card(Image(Asset(url=url, media_type=media_type, alt="Wave"), size="medium"))
 
 
-def test_a_drawn_sticker_is_its_name() -> None:
+def test_a_lottie_sticker_is_shown_as_its_name() -> None:
     (sticker,) = read(sticker_items=[{"id": "9", "name": "Wave", "format_type": 3}]).nodes
 
     assert isinstance(sticker, Native)
@@ -308,7 +308,7 @@ def test_a_poll_has_its_answers_and_their_emoji() -> None:
     )
 
 
-def test_votes_are_told_where_they_are_known_and_answers_without_are_nought() -> None:
+def test_poll_results_give_every_answer_a_vote_count() -> None:
     results = {"is_finalized": True, "answer_counts": [{"id": 2, "count": 5, "me_voted": False}]}
 
     (poll,) = read(poll={**POLL_DATA, "results": results}).nodes
@@ -321,7 +321,7 @@ def test_votes_are_told_where_they_are_known_and_answers_without_are_nought() ->
 # --- forwards -------------------------------------------------------------------------------
 
 
-def test_a_forward_is_quoted_with_its_time_and_a_link_to_it() -> None:
+def test_a_forwarded_message_is_a_panel_with_its_time_and_link() -> None:
     message: dict[str, Any] = {
         "content": "",
         "message_reference": {"type": 1, "guild_id": "1", "channel_id": "2", "message_id": "3"},
@@ -358,7 +358,7 @@ def test_a_forward_without_a_reference_has_no_link() -> None:
     assert panel == Container((small("↪ Forwarded"), prose("x")), form="panel")
 
 
-def test_forwards_of_forwards_of_forwards_end() -> None:
+def test_deeply_nested_forwards_are_cut_off() -> None:
     message: dict[str, Any] = {"content": "innermost"}
     for _ in range(200):
         message = {"content": "x", "message_snapshots": [{"message": message}]}
@@ -372,7 +372,7 @@ def test_forwards_of_forwards_of_forwards_end() -> None:
 # --- wrong shapes ---------------------------------------------------------------------------
 
 
-def test_what_is_not_as_discord_says_is_kept_with_its_words_and_the_rest_goes_on() -> None:
+def test_malformed_parts_are_kept_with_their_text_and_the_rest_is_read() -> None:
     message = read(attachments=["words", PNG], embeds=7, content=["a", {"text": "b"}])
 
     kinds = [type(node) for node in message.nodes]

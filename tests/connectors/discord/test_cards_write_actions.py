@@ -92,13 +92,13 @@ def options(number: int) -> tuple[Option, ...]:
 @pytest.mark.parametrize(
     ("style", "number"), [("primary", 1), ("default", 2), ("good", 3), ("danger", 4)]
 )
-def test_a_button_carries_the_token_of_its_place(style: Any, number: int) -> None:
+def test_a_button_carries_the_token_of_its_action(style: Any, number: int) -> None:
     assert only(button(style=style, disabled=True)) == {
         "type": 2, "style": number, "custom_id": "token-b", "label": "Go", "disabled": True,
     }  # fmt: skip
 
 
-def test_five_buttons_stand_in_a_row_and_neighbours_share_rows() -> None:
+def test_a_row_holds_five_buttons_and_neighbouring_buttons_share_rows() -> None:
     many = tuple(button(str(n)) for n in range(7))
 
     assert [len(row["components"]) for row in shown_components(Actions(many))] == [5, 2]
@@ -119,30 +119,28 @@ def test_a_link_button_opens_its_address() -> None:
         ("mailto:ann@x.example", "Go (ann\\@x.example)"),
     ],
 )
-def test_an_address_that_discords_buttons_do_not_take_is_a_link_in_a_text(
-    url: str, content: str
-) -> None:
+def test_a_url_that_a_link_button_refuses_becomes_a_link_in_text(url: str, content: str) -> None:
     (text,) = shown_components(button(does="open", url=url))
 
     assert text["content"].replace("\\", "") == content.replace("\\", "")
     assert lost(button(does="open", url=url)) == [("button_as_link", "Go")]
 
 
-def test_an_address_that_is_none_of_the_web_is_not_linked() -> None:
+def test_a_url_with_a_non_web_scheme_is_not_linked() -> None:
     node = button(does="open", url="javascript:alert(1)")
 
     assert shown_components(node) == [{"type": 10, "content": "**Go**"}]
     assert lost(node) == [("unsafe_link", "javascript:alert(1)")]
 
 
-def test_a_button_that_nobody_hears_is_a_link_to_the_original() -> None:
+def test_a_foreign_button_links_to_the_original_message() -> None:
     assert only(button(), FOREIGN) == {"type": 2, "style": 5, "url": ORIGIN, "label": "Go"}
     assert write(button(), rendering=FOREIGN)[1] == [
         Loss(path="/b", kind="foreign_action", what="Go", shown_as=ORIGIN)
     ]
 
 
-def test_without_an_original_it_is_a_text_in_its_place() -> None:
+def test_a_foreign_button_without_an_original_url_is_text_in_its_place() -> None:
     buttons = (
         button("A"),
         button("B", emoji="👍"),
@@ -158,7 +156,7 @@ def test_without_an_original_it_is_a_text_in_its_place() -> None:
     ]
 
 
-def test_an_emoji_that_discord_knows_stands_by_itself_and_any_other_in_the_label() -> None:
+def test_a_unicode_emoji_is_the_buttons_emoji_and_any_other_is_in_the_label() -> None:
     own = (Emoji("party", url="https://cdn.discordapp.com/emojis/5.webp"), Text(" Go"))
 
     assert only(button(emoji="👍"))["emoji"] == {"name": "👍"}
@@ -166,14 +164,14 @@ def test_an_emoji_that_discord_knows_stands_by_itself_and_any_other_in_the_label
     assert only(Button(own, at="/b"))["label"] == ":party: Go"
 
 
-def test_a_long_label_is_cut_and_named() -> None:
+def test_a_long_button_label_is_cut_and_reported() -> None:
     label = "word " * 30
 
     assert len(only(button(label))["label"]) <= 80
     assert lost(button(label)) == [("cut_label", label.strip())]
 
 
-def test_what_discords_buttons_do_not_have_is_named() -> None:
+def test_the_icon_hint_and_confirmation_of_a_button_are_reported_as_losses() -> None:
     node = button(
         icon=Asset(url="https://x.example/i.png", alt="a sign"),
         hint="press me",
@@ -187,18 +185,18 @@ def test_what_discords_buttons_do_not_have_is_named() -> None:
     ]
 
 
-def test_a_button_without_words_or_emoji_still_can_be_pressed() -> None:
+def test_a_button_without_a_label_or_emoji_is_labelled_with_an_ellipsis() -> None:
     assert only(Button((), at="/b"))["label"] == "…"
 
 
-def test_a_premium_button_goes_home_where_its_author_hears_it() -> None:
+def test_a_premium_button_is_written_as_premium_unless_it_is_foreign() -> None:
     node = button("Premium", value={"sku_id": "77"}, emoji="🛒")
 
     assert only(node) == {"type": 2, "style": 6, "sku_id": "77"}
     assert only(node, FOREIGN)["style"] == 5
 
 
-def test_what_a_button_would_reveal_is_shown_below_its_label() -> None:
+def test_the_content_of_a_reveal_button_is_shown_below_its_label() -> None:
     node = button("More", does="reveal", nodes=(prose("inner"), picture("https://x.example/a.png")))
 
     components = shown_components(Actions((button("A"), node, button("B"))))
@@ -208,7 +206,7 @@ def test_what_a_button_would_reveal_is_shown_below_its_label() -> None:
     assert lost(node) == [("reveal_shown", "More")]
 
 
-def test_a_button_that_hides_is_named_because_nothing_is_hidden() -> None:
+def test_a_toggle_button_is_reported_because_its_target_is_shown() -> None:
     components, losses = write(prose("x"), button("Details", does="toggle", targets=("box",)))
 
     assert components == [{"type": 10, "content": "x"}]
@@ -258,7 +256,7 @@ def test_a_choice_is_a_menu_in_a_row_of_its_own() -> None:
     ]
 
 
-def test_a_label_stands_in_the_empty_menu() -> None:
+def test_the_label_of_a_menu_without_a_placeholder_is_its_placeholder() -> None:
     assert only(Choice(label=line("Pick"), options=options(2), at="/c"))["placeholder"] == "Pick"
 
 
@@ -273,7 +271,7 @@ def test_a_label_stands_in_the_empty_menu() -> None:
         ({"many": True, "min": 9, "max": 2}, 2, 2),
     ],
 )
-def test_how_many_may_be_chosen_keeps_to_what_there_is(
+def test_the_selection_limits_of_a_menu_stay_within_its_options(
     more: Any, minimum: Any, maximum: Any
 ) -> None:
     menu = only(Choice(options=options(3), at="/c", **more))
@@ -281,7 +279,7 @@ def test_how_many_may_be_chosen_keeps_to_what_there_is(
     assert (menu.get("min_values"), menu.get("max_values")) == (minimum, maximum)
 
 
-def test_more_options_than_a_menu_has_are_several_menus() -> None:
+def test_more_than_twenty_five_options_are_split_over_several_menus() -> None:
     node = Choice(placeholder="Pick", options=options(60), at="/c")
 
     rows = shown_components(node)
@@ -310,7 +308,7 @@ def test_options_that_are_links_are_buttons_in_their_place() -> None:
 
 
 @pytest.mark.parametrize("values", [("", "b"), ("a", "a"), ("x" * 200, "b")])
-def test_values_that_discord_does_not_take_are_numbered_and_found_again(
+def test_invalid_option_values_are_numbered_and_mapped_back(
     values: tuple[str, str],
 ) -> None:
     node = Choice(options=tuple(Option(line("o"), value) for value in values), at="/c")
@@ -322,7 +320,7 @@ def test_values_that_discord_does_not_take_are_numbered_and_found_again(
     assert chosen_values(node, ("other",)) == ("other",)
 
 
-def test_the_heading_of_an_option_is_in_its_description_where_it_fits() -> None:
+def test_an_option_group_is_in_the_description_where_it_fits() -> None:
     long = "d" * 99
     node = Choice(
         options=(
@@ -338,14 +336,14 @@ def test_the_heading_of_an_option_is_in_its_description_where_it_fits() -> None:
     assert lost(node) == [("option_group", "Low")]
 
 
-def test_the_headings_of_options_that_are_links_are_named() -> None:
+def test_the_groups_of_link_options_are_reported_as_losses() -> None:
     url = "https://x.example/"
     node = Choice(options=tuple(Option(line(n), n, url=url, group="G") for n in "ab"), at="/c")
 
     assert lost(node) == [("option_group", "G")]
 
 
-def test_long_words_of_options_are_named() -> None:
+def test_a_cut_option_label_is_reported_as_a_loss() -> None:
     long = "l" * 150
 
     assert lost(Choice(options=(Option(line(long), "a"),), at="/c")) == [("cut_option", long)]
@@ -361,7 +359,9 @@ def test_long_words_of_options_are_named() -> None:
         ("conversations", 8, "12", {"id": "12", "type": "channel"}),
     ],
 )
-def test_pickers_are_discords_own_menus(of: Any, kind: int, value: str, default: Any) -> None:
+def test_pickers_are_written_as_discords_entity_selects(
+    of: Any, kind: int, value: str, default: Any
+) -> None:
     node = Picker(of=of, placeholder="Who?", values=(value, "U0ACME1"), at="/p")
 
     assert only(node) == {
@@ -373,7 +373,7 @@ def test_pickers_are_discords_own_menus(of: Any, kind: int, value: str, default:
     assert lost(node) == [("picked_before", "U0ACME1")]
 
 
-def test_a_menu_that_nobody_hears_is_a_list() -> None:
+def test_a_foreign_menu_is_written_as_a_list() -> None:
     node = Choice(label=line("Pick"), options=options(2), at="/c")
 
     assert shown_components(node, rendering=UNHEARD) == [
@@ -383,7 +383,7 @@ def test_a_menu_that_nobody_hears_is_a_list() -> None:
 
 
 @pytest.mark.parametrize("rendering", [TOKENS, UNHEARD])
-def test_a_menu_of_links_is_a_row_of_buttons_that_keeps_all_that_the_menu_says(
+def test_a_menu_of_links_becomes_link_buttons_with_the_text_of_the_menu(
     rendering: Rendering,
 ) -> None:
     links = [Option(line(name), name, url=f"https://x.example/{name}") for name in ("a", "b")]
@@ -406,7 +406,7 @@ def test_a_menu_of_links_is_a_row_of_buttons_that_keeps_all_that_the_menu_says(
     ]  # fmt: skip
 
 
-def test_an_address_of_an_option_that_is_no_link_is_named() -> None:
+def test_an_unsafe_option_url_is_reported_as_a_loss() -> None:
     node = Choice(options=(Option(line("Call"), "c", url="javascript:x", at="/o"),), at="/c")
 
     assert lost(node) == [("unsafe_link", "javascript:x")]
@@ -415,7 +415,7 @@ def test_an_address_of_an_option_that_is_no_link_is_named() -> None:
 # --- inputs ---------------------------------------------------------------------------------
 
 
-def test_inputs_that_stand_together_are_a_form_behind_one_button() -> None:
+def test_neighbouring_inputs_form_one_modal_behind_one_button() -> None:
     name = TextInput(label=line("Name"), placeholder="Ann", hint=line("first"), at="/n")
     day = DateInput(label=line("Day"), at="/d")
 
@@ -436,7 +436,7 @@ def test_inputs_that_stand_together_are_a_form_behind_one_button() -> None:
     ]
 
 
-def test_labels_alone_share_a_line() -> None:
+def test_input_labels_without_other_text_share_one_line() -> None:
     nodes = (TextInput(label=line("Name"), at="/n"), DateInput(label=line("Day"), at="/d"))
 
     assert shown_components(*nodes, SEND)[0] == {"type": 10, "content": "-# Name · Day"}
@@ -452,11 +452,13 @@ def test_labels_alone_share_a_line() -> None:
         (DateInput(of="time", at="/i"), "Time"),
     ],
 )
-def test_an_input_without_a_label_is_never_a_bare_submit(node: Input, expected: str) -> None:
+def test_an_input_without_a_label_is_described_above_its_submit_button(
+    node: Input, expected: str
+) -> None:
     assert shown_components(node, SEND)[0] == {"type": 10, "content": f"-# {expected}"}
 
 
-def test_a_text_before_an_input_names_it_and_is_not_said_twice() -> None:
+def test_a_text_before_an_input_is_its_label_and_is_not_repeated() -> None:
     components = shown_components(prose("Your name:"), TextInput(at="/n"), SEND)
 
     assert [component.get("content") for component in components] == ["Your name:", None]
@@ -473,7 +475,7 @@ def test_a_text_before_an_input_names_it_and_is_not_said_twice() -> None:
         (FileInput(at="/i"), "File"),
     ],
 )
-def test_a_form_that_no_button_sends_has_one_that_is_called_as_its_input(
+def test_a_form_without_a_submit_button_gets_one_named_after_its_input(
     node: Input, label: str
 ) -> None:
     (*_, row) = shown_components(node)
@@ -481,7 +483,7 @@ def test_a_form_that_no_button_sends_has_one_that_is_called_as_its_input(
     assert row["components"][0]["label"] == label
 
 
-def test_two_forms_of_one_message_are_never_called_the_same() -> None:
+def test_the_form_buttons_of_one_message_have_different_labels() -> None:
     nodes = [TextInput(placeholder="Comment", at=f"/{number}") for number in range(2)]
 
     components = shown_components(nodes[0], prose("x"), nodes[1])
@@ -492,7 +494,7 @@ def test_two_forms_of_one_message_are_never_called_the_same() -> None:
     assert labels == ["Comment", "Comment (2)"]
 
 
-def test_a_form_is_not_called_as_a_button_of_the_message() -> None:
+def test_the_label_of_a_form_button_differs_from_the_messages_other_buttons() -> None:
     components = shown_components(
         TextInput(placeholder="Comment", at="/i"), prose("x"), button("Comment", "/b")
     )
@@ -503,7 +505,7 @@ def test_a_form_is_not_called_as_a_button_of_the_message() -> None:
     assert labels == ["Comment (2)", "Comment"]
 
 
-def test_an_input_that_tells_each_change_has_a_form_of_its_own() -> None:
+def test_an_input_that_dispatches_changes_has_its_own_form() -> None:
     days = [DateInput(placeholder=word, dispatches=True, at=f"/{word}") for word in ("a", "b")]
     card = Card((Actions((days[0], days[1])),))
 
@@ -513,7 +515,7 @@ def test_an_input_that_tells_each_change_has_a_form_of_its_own() -> None:
     assert form_behind(card, days[1]) == Form("b", (days[1],), at="/b")
 
 
-def test_inputs_that_cannot_be_changed_open_no_form() -> None:
+def test_disabled_inputs_have_no_form_button() -> None:
     components, losses = write(TextInput(label=line("Name"), disabled=True, at="/n"))
 
     assert components == [{"type": 10, "content": "-# Name"}]
@@ -538,14 +540,16 @@ def test_inputs_that_cannot_be_changed_open_no_form() -> None:
         ),
     ],
 )
-def test_what_is_filled_in_already_is_said(node: Input, expected: str) -> None:
+def test_the_initial_value_of_an_input_is_shown_above_the_button(
+    node: Input, expected: str
+) -> None:
     components, losses = write(replace(node, label=line("When")), SEND)
 
     assert components[0] == {"type": 10, "content": f"-# {expected}"}
     assert [loss.kind for loss in losses] == ["input_in_form"]
 
 
-def test_inputs_that_a_form_has_no_pages_for_are_named_and_what_is_required_stays() -> None:
+def test_surplus_optional_inputs_are_reported_and_required_ones_are_kept() -> None:
     nodes = [
         TextInput(label=line(str(n)), required=n == 46, at=f"/{n}") for n in range(47)
     ]  # fmt: skip
@@ -556,7 +560,7 @@ def test_inputs_that_a_form_has_no_pages_for_are_named_and_what_is_required_stay
     assert lost_ones == ["/44", "/45"]
 
 
-def test_the_button_that_sends_them_opens_the_form() -> None:
+def test_the_submit_button_of_the_inputs_opens_the_form() -> None:
     name = TextInput(label=line("Name"), at="/n")
 
     components = shown_components(name, Actions((button("Send", does="submit"),)))
@@ -583,14 +587,14 @@ def test_a_choice_without_options_is_asked_in_a_form(node: Input, label: str) ->
     assert form_behind(Card((node,)), node) == Form(label, (node,), at="/c")
 
 
-def test_inputs_that_nobody_hears_are_texts() -> None:
+def test_foreign_inputs_are_written_as_text() -> None:
     node = TextInput(label=line("Name"), value="Ann", at="/n")
 
     assert shown_components(node, rendering=FOREIGN) == [{"type": 10, "content": "**Name** Ann"}]
     assert lost(node, FOREIGN) == [("foreign_action", "Name · Ann")]
 
 
-def test_a_password_is_in_no_loss() -> None:
+def test_a_password_value_appears_in_no_loss() -> None:
     node = TextInput(label=line("Key"), value="hunter2", format="password", at="/n")
 
     written = write_components(Card((node,)), TOKENS)
@@ -601,7 +605,7 @@ def test_a_password_is_in_no_loss() -> None:
 # --- the form behind a button ---------------------------------------------------------------
 
 
-def test_the_form_behind_a_submit_button_asks_all_inputs_of_its_card() -> None:
+def test_the_form_behind_a_submit_button_has_all_inputs_of_its_card() -> None:
     name, menu = TextInput(label=line("Name"), at="/n"), Choice(options=options(2), at="/c")
     day = DateInput(label=line("Day"), at="/d")
     dispatching = TextInput(label=line("Told"), dispatches=True, at="/t")
@@ -619,7 +623,7 @@ def test_a_text_before_an_input_is_its_label_in_the_form() -> None:
     assert form_behind(card, SEND) == Form("Send", (replace(day, label=line("Day:")),))
 
 
-def test_each_submit_button_asks_for_the_inputs_of_its_own_card_and_of_those_around_it() -> None:
+def test_a_submit_buttons_form_has_the_inputs_of_its_card_and_the_enclosing_cards() -> None:
     outer, comment = TextInput(label=line("A"), at="/a"), TextInput(label=line("B"), at="/b")
     date = DateInput(label=line("C"), at="/c")
     ok, done = (button(does="submit", at=at) for at in ("/ok", "/done"))
@@ -638,7 +642,7 @@ def test_each_submit_button_asks_for_the_inputs_of_its_own_card_and_of_those_aro
     }
 
 
-def test_the_cards_of_one_message_do_not_ask_for_each_others_inputs() -> None:
+def test_a_submit_buttons_form_has_no_inputs_of_sibling_cards() -> None:
     cards = [
         Container((TextInput(label=line(name), at=f"/{name}"), button(does="submit", at=name)),
                   form="card")
@@ -651,7 +655,7 @@ def test_the_cards_of_one_message_do_not_ask_for_each_others_inputs() -> None:
     assert form_behind(card, second) == Form("Go", (TextInput(label=line("b"), at="/b"),))
 
 
-def test_the_form_behind_fill_in_asks_what_stands_together() -> None:
+def test_the_generated_form_button_has_the_neighbouring_inputs() -> None:
     first, second = TextInput(label=line("A"), at="/1"), DateInput(label=line("B"), at="/2")
     third = Toggle(label=line("C"), at="/3")
     card = Card((first, second, prose("x"), third))
@@ -660,7 +664,7 @@ def test_the_form_behind_fill_in_asks_what_stands_together() -> None:
     assert form_behind(card, third) == Form("C", (third,))
 
 
-def test_nothing_is_asked_behind_other_buttons() -> None:
+def test_a_press_button_has_no_form() -> None:
     other = button()
 
     assert form_behind(Card((TextInput(at="/n"), other)), other) is None
@@ -673,7 +677,7 @@ def revealing(*nodes: Node, **more: Any) -> Button:
     return button("Comment", does="reveal", at="/r", nodes=nodes, **more)
 
 
-def test_a_button_that_reveals_a_form_opens_a_modal_of_its_title() -> None:
+def test_a_reveal_button_with_inputs_opens_a_modal_titled_after_it() -> None:
     comment = TextInput(placeholder="Say it", at="/c")
     reveals = revealing(prose("Be polite."), comment, Actions((button("OK", does="submit"),)))
 
@@ -699,11 +703,13 @@ def test_a_button_that_reveals_a_form_opens_a_modal_of_its_title() -> None:
     )
 
 
-def test_the_small_print_of_a_form_lists_options_and_is_led_by_its_button() -> None:
-    how = Choice(options=(Option(line("Squash"), "s"), Option(line("Rebase"), "r")),
+def test_the_small_print_of_a_form_names_its_button_and_options() -> None:
+    merge_method = Choice(options=(Option(line("Squash"), "s"), Option(line("Rebase"), "r")),
                  values=("r",), placeholder="How?", at="/h")  # fmt: skip
     box = Toggle(title=line("Delete branch"), value=True, at="/d")
-    merge = button("Merge", does="reveal", nodes=(how, box, button("Confirm merge", does="submit")))
+    merge = button(
+        "Merge", does="reveal", nodes=(merge_method, box, button("Confirm merge", does="submit"))
+    )
     same = button("Ask", does="reveal", at="/a", nodes=(
         prose("Who:"), TextInput(at="/w"), button("Ask", does="submit", at="/s")))  # fmt: skip
 
@@ -723,7 +729,7 @@ def test_a_menu_of_more_than_ten_options_is_not_listed() -> None:
     assert text["content"] == "-# **Comment**: Which → OK"
 
 
-def test_the_small_print_of_a_form_stands_between_the_buttons_before_and_its_own() -> None:
+def test_the_small_print_of_a_form_is_directly_above_its_own_button() -> None:
     reveals = revealing(TextInput(label=line("Why"), at="/c"), button("Comment", does="submit"))
 
     components = shown_components(Actions((button("Approve", at="/y"), reveals)))
@@ -734,7 +740,7 @@ def test_the_small_print_of_a_form_stands_between_the_buttons_before_and_its_own
     ] == [["Approve"], "-# **Comment**: Why", ["Comment"]]
 
 
-def test_a_long_text_of_a_revealed_form_is_named_and_stands_in_the_form() -> None:
+def test_a_long_text_of_a_revealed_form_is_only_in_the_modal_and_reported() -> None:
     reveals = revealing(prose("x" * 300), TextInput(placeholder="Say it", at="/c"), SEND)
 
     components, losses = write(reveals)
@@ -743,7 +749,7 @@ def test_a_long_text_of_a_revealed_form_is_named_and_stands_in_the_form() -> Non
     assert ("text_in_form", "x" * 300) in [(loss.kind, loss.what) for loss in losses]
 
 
-def test_each_of_several_buttons_that_send_a_revealed_form_opens_it() -> None:
+def test_every_submit_button_of_a_revealed_form_opens_the_modal() -> None:
     comment = TextInput(label=line("Why"), at="/c")
     sends = (button("Yes", does="submit", at="/y"), button("No", does="submit", at="/n"))
     link = button("Help", does="open", url="https://acme.example/help")
@@ -758,20 +764,20 @@ def test_each_of_several_buttons_that_send_a_revealed_form_opens_it() -> None:
     assert form == Form("Comment: No", (comment,))
 
 
-def test_what_a_form_cannot_hold_of_what_is_revealed_is_shown() -> None:
+def test_revealed_content_that_a_modal_cannot_hold_is_shown_in_the_message() -> None:
     picture = Image(Asset(url="https://files.acme.example/a.png"))
     reveals = revealing(TextInput(label=line("Why"), at="/c"), picture, button(does="submit"))
 
     assert [component["type"] for component in shown_components(reveals)] == [10, 1, 12]
 
 
-def test_a_button_that_reveals_what_nobody_sends_shows_it() -> None:
+def test_a_reveal_button_without_a_submit_button_shows_its_content() -> None:
     reveals = revealing(TextInput(label=line("Why"), at="/c"))
 
     assert shown_components(reveals)[0] == {"type": 10, "content": "**Comment**"}
 
 
-def test_the_button_of_a_hidden_part_is_named_where_it_stands_open() -> None:
+def test_a_toggle_button_becomes_the_title_of_its_opened_part() -> None:
     hidden = Container((prose("Because."),), hidden=True, id="part")
     toggles = [button("Why?", does="toggle", targets=("part",), at=f"/{n}") for n in range(2)]
 
@@ -905,7 +911,9 @@ def test_more_than_five_inputs_are_several_pages() -> None:
         ),
     ],
 )  # fmt: skip
-def test_every_input_has_its_component_in_a_modal(node: Any, component: Any, losses: Any) -> None:
+def test_every_input_is_written_as_its_modal_component(
+    node: Any, component: Any, losses: Any
+) -> None:
     label, named = label_and_losses(replace(node, label=line("L"), at="/i"))
 
     assert label["component"] == {**component, "custom_id": "token-i"}
@@ -919,14 +927,14 @@ def test_a_choice_of_many_options_is_several_menus() -> None:
     assert [len(label["component"]["options"]) for label in modal["components"]] == [25, 25, 10]
 
 
-def test_an_input_without_a_label_is_called_by_what_stands_in_it() -> None:
+def test_an_input_without_a_label_is_labelled_with_its_placeholder() -> None:
     label, _ = label_and_losses(TextInput(placeholder="Your name", at="/i"))
 
     assert label["label"] == "Your name"
     assert "placeholder" not in label["component"]
 
 
-def test_inputs_without_labels_are_never_called_the_same_in_a_modal() -> None:
+def test_labels_of_unlabelled_inputs_are_unique_in_a_modal() -> None:
     (modal,) = modals(
         TextInput(label=line("Text"), at="/1"), TextInput(at="/2"), TextInput(at="/3"),
         TextInput(label=line("Text"), at="/4"),
@@ -937,7 +945,7 @@ def test_inputs_without_labels_are_never_called_the_same_in_a_modal() -> None:
     ]  # fmt: skip
 
 
-def test_words_that_are_too_long_for_a_modal_are_named() -> None:
+def test_modal_texts_that_are_cut_are_reported_as_losses() -> None:
     long = "w" * 300
 
     label, named = label_and_losses(
@@ -948,7 +956,7 @@ def test_words_that_are_too_long_for_a_modal_are_named() -> None:
     assert sorted(named) == [("cut_hint", long), ("cut_label", long), ("cut_placeholder", long)]
 
 
-def test_the_forms_own_buttons_and_pictures_are_named() -> None:
+def test_buttons_and_pictures_inside_a_form_are_reported_as_losses() -> None:
     form = Form(
         "F",
         (picture("https://x.example/a.png", alt="seen"), button("Extra"), TextInput(at="/n")),
@@ -966,7 +974,7 @@ def test_the_forms_own_buttons_and_pictures_are_named() -> None:
     assert modal_faults(written.messages[0].body) == []
 
 
-def test_a_modal_comes_home_as_it_was() -> None:
+def test_a_written_modal_is_read_back_unchanged() -> None:
     nodes = (
         TextInput(id="", label=line("Name"), required=True, at="/1"),
         Toggle(label=line("Sure"), at="/2"),
@@ -979,9 +987,9 @@ def test_a_modal_comes_home_as_it_was() -> None:
     assert [replace(node, id="") for node in again if isinstance(node, Input)] == list(nodes)
 
 
-def test_a_form_without_anything_is_no_modal() -> None:
+def test_a_form_without_nodes_gives_no_modal() -> None:
     assert modals() == []
 
 
-def test_bold_words_in_a_label_are_words() -> None:
+def test_styles_in_a_modal_label_are_removed() -> None:
     assert label_and_losses(TextInput(label=(bold("Name"),), at="/i"))[0]["label"] == "Name"

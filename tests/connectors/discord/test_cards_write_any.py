@@ -84,8 +84,8 @@ _VALUES = st.builds(
     LabelledValue, _PLAIN_LINES, st.builds(lambda line: (Paragraph(line),), LINES), st.booleans()
 )
 PANELS = st.builds(
-    lambda prose, fields, picture, **around: Container(
-        (*prose, *fields, *picture), form="panel", **around
+    lambda prose, fields, picture, **header_and_footer: Container(
+        (*prose, *fields, *picture), form="panel", **header_and_footer
     ),
     prose=st.lists(st.builds(Prose, DOCUMENTS), max_size=3),
     fields=st.lists(st.builds(Fields, st.lists(_VALUES, max_size=30).map(tuple)), max_size=2),
@@ -105,7 +105,7 @@ _LONG = settings(
 
 @_LONG
 @given(CARDS, st.sampled_from(RENDERINGS))
-def test_discord_refuses_nothing(card: Card, rendering: Rendering) -> None:
+def test_every_written_message_obeys_discords_rules(card: Card, rendering: Rendering) -> None:
     for message in write_card(card, rendering).messages:
         orjson.dumps(message.body)
         assert faults(message.body, [file.name for file in message.files]) == []
@@ -113,7 +113,9 @@ def test_discord_refuses_nothing(card: Card, rendering: Rendering) -> None:
 
 @_LONG
 @given(CARDS, st.sampled_from(RENDERINGS))
-def test_every_word_is_there_once_and_in_order_or_named(card: Card, rendering: Rendering) -> None:
+def test_every_word_is_written_once_in_order_or_reported_as_a_loss(
+    card: Card, rendering: Rendering
+) -> None:
     written = write_card(card, rendering)
     marks_shown, named = (
         marks_in_messages(written),
@@ -137,7 +139,7 @@ def test_every_word_is_there_once_and_in_order_or_named(card: Card, rendering: R
 
 @_LONG
 @given(st.lists(PANELS, min_size=1, max_size=4).map(lambda some: marked(Card(tuple(some)))))
-def test_panels_of_any_text_lose_nothing_and_are_embeds_where_they_fit(card: Card) -> None:
+def test_text_panels_lose_no_word_and_are_embeds_where_they_fit(card: Card) -> None:
     written = write_card(card, RENDERINGS[1])
     marks_shown, apart = marks_in_messages(written), Apart(card)
 
@@ -159,7 +161,7 @@ def test_panels_of_any_text_lose_nothing_and_are_embeds_where_they_fit(card: Car
 
 @_LONG
 @given(CARDS)
-def test_every_action_is_there_or_named(card: Card) -> None:
+def test_every_action_is_written_or_reported_as_a_loss(card: Card) -> None:
     written = write_card(card, RENDERINGS[0])
     named = {loss.path for loss in written.losses}
     ids = {
@@ -178,7 +180,7 @@ def test_every_action_is_there_or_named(card: Card) -> None:
 
 @_LONG
 @given(CARDS, st.sampled_from(RENDERINGS))
-def test_the_same_card_gives_the_same_bytes_and_is_read_again(
+def test_writing_is_deterministic_and_its_result_can_be_read(
     card: Card, rendering: Rendering
 ) -> None:
     written = write_card(card, rendering)
@@ -190,7 +192,7 @@ def test_the_same_card_gives_the_same_bytes_and_is_read_again(
 
 @_LONG
 @given(CARDS)
-def test_discord_refuses_no_modal_and_every_word_of_it_is_there_or_named(card: Card) -> None:
+def test_every_modal_obeys_discords_rules_and_loses_no_word_silently(card: Card) -> None:
     written = write_form(Form("mk0 form", card.nodes, at="/f"), RENDERINGS[0])
     marks_shown = marks_in_messages(written)
     named = {mark for loss in written.losses for mark in marks(loss.what)}
@@ -206,7 +208,7 @@ def test_discord_refuses_no_modal_and_every_word_of_it_is_there_or_named(card: C
 
 @_LONG
 @given(CARDS)
-def test_every_button_of_a_form_has_one_behind_it(card: Card) -> None:
+def test_every_form_button_has_a_form(card: Card) -> None:
     written = write_card(card, RENDERINGS[0])
     in_forms = {loss.path for loss in written.losses if loss.kind == "input_in_form"}
     buttons = [

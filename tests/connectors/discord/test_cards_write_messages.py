@@ -92,12 +92,12 @@ def test_long_prose_is_several_messages() -> None:
     assert " ".join(part["content"] for part in (first, second, third)) == words
 
 
-def test_a_card_that_says_nothing_is_no_message() -> None:
+def test_a_card_without_visible_content_gives_no_message() -> None:
     assert bodies() == []
     assert bodies(prose(" "), Container(())) == []
 
 
-def test_nobody_is_mentioned() -> None:
+def test_mentions_are_written_as_plain_names() -> None:
     mention = Mention(ActorId("discord:1:2"), "Ann")
 
     assert bodies(Prose((Paragraph((mention, Text(" <@3> <@&4> @everyone"))),))) == [
@@ -162,7 +162,7 @@ def test_a_panel_below_prose_is_an_embed() -> None:
     ]
 
 
-def test_a_link_whose_preview_stands_below_makes_no_other() -> None:
+def test_a_link_to_the_embed_below_suppresses_its_preview() -> None:
     url, other = "https://a.example/x", "https://a.example/xy"
     text_line = (*link(url), Text(" and "), *link(other))
     (body,) = bodies(Prose((Paragraph(text_line),)), panel(prose("D"), title=line("T"), link=url))
@@ -175,7 +175,7 @@ def link(url: str) -> tuple[Link, ...]:
     return (Link(url, (Text(url),)),)
 
 
-def test_buttons_below_panels_leave_them_embeds() -> None:
+def test_panels_with_buttons_below_stay_embeds() -> None:
     assert bodies(panel(prose("x")), Actions((button("Go", "/a"),))) == [
         {
             "embeds": [{"description": "x"}],
@@ -189,7 +189,7 @@ def test_buttons_below_panels_leave_them_embeds() -> None:
     ]
 
 
-def test_a_panel_with_buttons_keeps_its_face_and_its_fields_side_by_side() -> None:
+def test_a_panel_with_buttons_stays_an_embed_with_author_icon_and_inline_fields() -> None:
     icon = Asset(url="https://files.acme.example/ann.png")
     fields = Fields((field("Branch", "main"), field("Build", "17")))
     whole = panel(
@@ -207,7 +207,7 @@ def test_a_panel_with_buttons_keeps_its_face_and_its_fields_side_by_side() -> No
     ]  # fmt: skip
 
 
-def test_buttons_in_a_panel_above_another_make_containers() -> None:
+def test_a_panel_with_buttons_above_another_panel_makes_both_containers() -> None:
     first, second = panel(prose("a"), Actions((button("Go", "/a"),))), panel(prose("b"))
 
     assert [component["type"] for component in components(first, second)] == [17, 17]
@@ -223,7 +223,7 @@ def test_panels_of_many_fields_are_several_embeds() -> None:
     assert first["color"] == second["color"]
 
 
-def test_a_long_value_goes_on_in_fields_without_a_name() -> None:
+def test_a_long_field_value_continues_in_unnamed_fields() -> None:
     long = " ".join(["word"] * 300)
 
     (body,) = bodies(panel(Fields((field("A", long),))))
@@ -233,7 +233,7 @@ def test_a_long_value_goes_on_in_fields_without_a_name() -> None:
     assert f"{first['value']} {second['value']}" == long
 
 
-def test_a_long_description_goes_on_in_further_embeds() -> None:
+def test_a_long_description_continues_in_further_embeds() -> None:
     long = " ".join(["word"] * 1000)
 
     (body,) = bodies(panel(prose(long), title=line("T")))
@@ -242,17 +242,17 @@ def test_a_long_description_goes_on_in_further_embeds() -> None:
     assert [embed.get("title") for embed in body["embeds"]] == ["T", None]
 
 
-def test_more_embeds_than_a_message_holds_go_into_the_next() -> None:
+def test_more_than_ten_embeds_continue_in_the_next_message() -> None:
     assert [len(body["embeds"]) for body in bodies(*[panel(prose("x"))] * 23)] == [10, 10, 3]
 
 
-def test_more_text_than_the_embeds_of_a_message_hold_goes_into_the_next() -> None:
+def test_embeds_above_the_text_limit_continue_in_the_next_message() -> None:
     panels = [panel(prose("x" * 2500)) for _ in range(5)]
 
     assert [len(body["embeds"]) for body in bodies(*panels)] == [2, 2, 1]
 
 
-def test_a_long_foot_stands_below_an_embed_of_its_own() -> None:
+def test_a_footer_that_does_not_fit_is_a_separate_embed() -> None:
     whole = panel(prose("x" * 4000), footer=Credit(line("f" * 2048)), title=line("T"))
 
     (first,), (second,) = (body["embeds"] for body in bodies(whole))
@@ -261,11 +261,11 @@ def test_a_long_foot_stands_below_an_embed_of_its_own() -> None:
     assert second == {"footer": {"text": "f" * 2048}}
 
 
-def test_a_title_of_the_longest_kind_is_still_an_embed() -> None:
+def test_a_title_of_maximum_length_stays_an_embed() -> None:
     assert bodies(panel(title=line("t" * 256))) == [{"embeds": [{"title": "t" * 256}]}]
 
 
-def test_a_gallery_in_a_panel_is_embeds_with_one_url() -> None:
+def test_a_gallery_in_a_panel_becomes_embeds_that_share_one_url() -> None:
     pictures = Gallery(tuple(picture(f"https://x.example/{n}.png") for n in range(3)))
 
     foot = Credit(line("f"))
@@ -284,7 +284,7 @@ def test_a_gallery_in_a_panel_is_embeds_with_one_url() -> None:
     ]
 
 
-def test_a_film_among_fields_is_a_link() -> None:
+def test_a_video_in_an_embed_is_a_link() -> None:
     film = Player("video", Asset(url="https://x.example/v.mp4"))
     whole = panel(film, Fields((field("A", "1"),)))
 
@@ -308,7 +308,7 @@ def test_a_film_among_fields_is_a_link() -> None:
         panel(prose("x"), thumbnail=Image(Asset(file_id=BLOB))),
     ],
 )
-def test_a_panel_with_more_than_an_embed_has_is_a_container(whole: Container) -> None:
+def test_a_panel_that_no_embed_can_show_is_a_container(whole: Container) -> None:
     assert components(whole)[0]["type"] == 17
 
 
@@ -332,14 +332,14 @@ def test_buttons_below_prose_are_components() -> None:
     ]
 
 
-def test_prose_is_components_where_its_message_has_them_already() -> None:
+def test_prose_is_a_text_display_in_a_components_message() -> None:
     (message,) = write_components(Card((prose("x"),)), TOKENS).messages
 
     assert message.body["flags"] == V2
     assert message.body["components"] == [{"type": 10, "content": "x"}]
 
 
-def test_forty_components_are_one_message_and_texts_are_joined_before_there_are_two() -> None:
+def test_texts_are_joined_when_a_message_has_more_than_forty_components() -> None:
     (body,) = bodies(*texts(39), Divider())
     (also_one,) = bodies(*texts(90), Divider())
 
@@ -348,7 +348,7 @@ def test_forty_components_are_one_message_and_texts_are_joined_before_there_are_
     assert "text 0\n\ntext 1" in also_one["components"][0]["content"]
 
 
-def test_what_does_not_fit_goes_into_further_messages_in_order() -> None:
+def test_surplus_components_continue_in_further_messages_in_order() -> None:
     pairs = [node for n in range(50) for node in (prose(f"{n}"), Divider())]
 
     messages = bodies(*pairs)
@@ -363,7 +363,7 @@ def test_what_does_not_fit_goes_into_further_messages_in_order() -> None:
     assert texts_read == [f"{n}" for n in range(50)]
 
 
-def test_a_container_goes_on_in_the_next_message_as_it_began() -> None:
+def test_a_split_container_keeps_its_colour_and_spoiler_flag() -> None:
     pairs = tuple(node for n in range(30) for node in (prose(f"{n}"), Divider()))
 
     first, second = bodies(Container(pairs, form="card", style="good", spoiler=True))
@@ -373,7 +373,7 @@ def test_a_container_goes_on_in_the_next_message_as_it_began() -> None:
     assert (len(first_container["components"]), len(second_container["components"])) == (39, 21)
 
 
-def test_text_is_at_most_four_thousand_characters_in_a_message() -> None:
+def test_a_components_message_has_at_most_four_thousand_characters() -> None:
     long = tuple(prose(f"{n} " * 700) for n in range(5))
 
     assert [len(body["components"]) for body in bodies(*long, Divider())] == [2, 2, 2]
@@ -388,7 +388,7 @@ def test_one_long_text_is_cut_between_words() -> None:
     assert " ".join(parts) == words
 
 
-def test_a_heading_stays_with_what_follows() -> None:
+def test_a_heading_is_not_separated_from_the_next_node() -> None:
     heading = Prose((Heading(2, line("Next")),))
     nodes = (*texts(3), Divider(), *[Divider()] * 37, heading, Divider(), Divider())
 
@@ -401,7 +401,7 @@ def test_a_heading_stays_with_what_follows() -> None:
 # --- files ----------------------------------------------------------------------------------
 
 
-def test_files_that_we_hold_travel_with_the_message_under_names_that_discord_keeps() -> None:
+def test_stored_files_are_uploaded_under_names_that_discord_accepts() -> None:
     held = Rendering(uploads=True)
     image = Image(Asset(file_id=BLOB, name="my cat.png", media_type="image/png"))
     nameless = Image(Asset(file_id=BLOB, media_type="image/jpeg"))
@@ -435,7 +435,7 @@ def test_the_same_card_gives_the_same_bytes() -> None:
     assert write_card(card, TOKENS) == write_card(card, TOKENS)
 
 
-def test_custom_ids_are_unlike_one_another_though_tokens_are_not() -> None:
+def test_custom_ids_are_unique_even_when_tokens_repeat() -> None:
     (row,) = components(Actions((button("A", "/a"), button("B", "/a"))))
 
     assert [component["custom_id"] for component in row["components"]] == ["token-a", "token-a#2"]

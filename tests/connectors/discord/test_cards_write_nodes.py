@@ -101,7 +101,7 @@ def box(*inner: Any, **attributes: Any) -> dict[str, Any]:
     return {"type": 17, "components": list(inner), **attributes}
 
 
-def test_the_capabilities_name_every_node() -> None:
+def test_the_capabilities_list_every_node_type() -> None:
     named = {key.removeprefix("card.") for key in CAPABILITIES.features if key[:5] == "card."}
 
     assert named == node_types()
@@ -126,21 +126,21 @@ def test_prose_is_a_text_display_with_separators_for_its_rules() -> None:
         (Prose((CodeBlock("x", "sh"),), subtle=True), "```sh\nx\n```"),
     ],
 )
-def test_the_size_of_prose_is_a_heading_or_small_print(node: Prose, content: str) -> None:
+def test_prose_sizes_become_headings_or_small_print(node: Prose, content: str) -> None:
     assert shown_components(node) == [text(content)]
 
 
-def test_colours_and_places_of_text_are_lost_by_name() -> None:
+def test_text_colour_and_alignment_are_reported_as_losses() -> None:
     assert kinds(replace(prose("x"), style="good", align="center")) == ["text_style", "text_align"]
 
 
-def test_deep_headings_and_rules_in_quotes_are_named() -> None:
+def test_deep_headings_and_rules_in_quotes_are_reported_as_losses() -> None:
     node = Prose((Quote((Heading(5, line("h")), Rule())),))
 
     assert kinds(node) == ["heading_level", "rule_as_text"]
 
 
-def test_a_link_longer_than_a_message_is_its_words() -> None:
+def test_a_link_longer_than_a_message_is_written_as_its_text() -> None:
     url = "https://x.example/" + "u" * 5000
     node = Prose((List((ListItem((Paragraph((bold("a"), link(url, "here"))),)),)),))
 
@@ -161,7 +161,7 @@ def test_a_divider_is_a_separator(node: Divider, body: dict[str, Any]) -> None:
     assert shown_components(node) == [body]
 
 
-def test_a_context_is_one_line_of_small_print_without_its_small_pictures() -> None:
+def test_a_context_is_one_line_of_small_print_and_loses_its_icons() -> None:
     face = Image(Asset(url=URL, alt="Ann's face"), size="icon")
 
     components, losses = write(Context((face, prose("Ann"), prose("2 days ago"))))
@@ -170,17 +170,17 @@ def test_a_context_is_one_line_of_small_print_without_its_small_pictures() -> No
     assert losses == [Loss(path="", kind="small_picture", what="Ann's face")]
 
 
-def test_a_context_of_pictures_shows_them() -> None:
+def test_a_context_of_only_pictures_is_a_gallery() -> None:
     assert shown_components(Context((picture(URL), picture(URL)))) == [gallery(URL, URL)]
 
 
-def test_a_context_with_more_than_lines_is_several_texts() -> None:
+def test_a_context_with_a_list_is_several_texts() -> None:
     list_ = Prose((List((ListItem((Paragraph(line("a")),)),)),))
 
     assert shown_components(Context((prose("x"), list_))) == [text("-# x"), text("- a")]
 
 
-def test_fields_are_lines_behind_their_labels() -> None:
+def test_fields_are_lines_that_start_with_their_labels() -> None:
     items = (
         LabelledValue(line("A"), (Paragraph(line("1")),)),
         LabelledValue(line("B *"), (Paragraph((link("https://x.example", "two"),)),)),
@@ -224,7 +224,7 @@ def test_a_wide_table_is_a_list_of_its_rows() -> None:
     assert [loss.kind for loss in losses] == ["table_as_prose"]
 
 
-def test_a_long_table_goes_on_below_its_head() -> None:
+def test_a_long_table_repeats_its_header_in_every_part() -> None:
     rows = tuple((f"row {n}", "x" * 20) for n in range(300))
 
     written = write_components(Card((table(("Name", "Word"), *rows),)), TOKENS)
@@ -236,7 +236,7 @@ def test_a_long_table_goes_on_below_its_head() -> None:
     assert "row 299" in parts[-1]["content"]
 
 
-def test_links_in_a_table_of_code_are_named_and_hidden_words_stay_hidden() -> None:
+def test_a_code_table_reports_its_links_and_keeps_spoilers_hidden() -> None:
     linked = Table((((Prose((Paragraph((link("https://x.example", "docs"),)),)),),),), header=False)
     hidden = Table((((Prose((Paragraph((Hidden(line("s")),)),)),),),), header=False)
 
@@ -246,7 +246,7 @@ def test_links_in_a_table_of_code_are_named_and_hidden_words_stay_hidden() -> No
     assert shown_components(hidden) == [text("- ||s||")]
 
 
-def test_a_table_of_more_than_words_is_its_rows_in_order() -> None:
+def test_a_table_with_buttons_is_written_row_by_row() -> None:
     button = Button(line("Go"), at="/b")
     rows = (((prose("a"),), (prose("b"),)), ((prose("c"),), (button, prose("d"))))
 
@@ -313,7 +313,9 @@ def test_a_picture_is_a_gallery_of_one_with_its_title_below() -> None:
         (Asset(url="http://intranet/a.png", alt="seen"), "🖼 seen", "http://intranet/a.png"),
     ],
 )
-def test_a_picture_that_discord_cannot_get_is_a_line(asset: Asset, content: str, what: str) -> None:
+def test_an_image_that_discord_cannot_fetch_is_a_line_of_text(
+    asset: Asset, content: str, what: str
+) -> None:
     components, losses = write(Image(asset))
 
     assert components == [text(content)]
@@ -322,11 +324,11 @@ def test_a_picture_that_discord_cannot_get_is_a_line(asset: Asset, content: str,
     ]  # fmt: skip
 
 
-def test_a_hidden_picture_that_discord_cannot_get_is_a_hidden_line() -> None:
+def test_a_spoiler_image_that_discord_cannot_fetch_is_a_spoiler_text() -> None:
     assert shown_components(Image(Asset(alt="x", spoiler=True))) == [text("||🖼 x||")]
 
 
-def test_a_long_description_is_cut_and_named() -> None:
+def test_a_long_alt_text_is_cut_and_reported() -> None:
     alt = "a" * 2000
 
     components, losses = write(Image(Asset(url=URL, alt=alt)))
@@ -335,7 +337,7 @@ def test_a_long_description_is_cut_and_named() -> None:
     assert (losses[0].kind, losses[0].what) == ("cut_description", alt)
 
 
-def test_a_gallery_holds_ten_and_one_with_a_title_ends_a_run() -> None:
+def test_a_gallery_holds_ten_images_and_ends_at_an_image_with_a_title() -> None:
     many = Gallery(tuple(picture(URL) for _ in range(12)))
     titled = Gallery((picture(URL), Image(Asset(url=URL), title=line("T")), picture(URL)))
 
@@ -343,14 +345,14 @@ def test_a_gallery_holds_ten_and_one_with_a_title_ends_a_run() -> None:
     assert shown_components(titled) == [gallery(URL, URL), text("-# T"), gallery(URL)]
 
 
-def test_an_address_that_a_link_to_a_film_does_not_open_is_named_once() -> None:
+def test_the_unlinked_url_of_a_video_is_reported_once() -> None:
     url = "https://embed.example/1"
     film = Player("video", Asset(url=url, page=url), title=line("F"), link="https://x.example/p")
 
     assert [loss.what for loss in write(film)[1]] == [url]
 
 
-def test_a_film_plays_in_a_gallery_below_its_title() -> None:
+def test_a_video_is_in_a_gallery_below_its_title() -> None:
     film = Player(
         "video",
         Asset(url="https://x.example/v.mp4", alt="seen"),
@@ -372,7 +374,7 @@ def test_a_film_plays_in_a_gallery_below_its_title() -> None:
     assert losses == [Loss(path="", kind="poster", what="first")]
 
 
-def test_a_page_that_shows_a_film_is_a_link_below_its_picture() -> None:
+def test_a_video_page_is_a_link_below_its_poster() -> None:
     film = Player(
         "video", Asset(url="https://tube.example/w"), title=line("F"), poster=Asset(url=URL)
     )
@@ -383,7 +385,7 @@ def test_a_page_that_shows_a_film_is_a_link_below_its_picture() -> None:
     assert [loss.kind for loss in losses] == ["player_as_link"]
 
 
-def test_a_sound_that_we_hold_is_a_file_and_any_other_a_link() -> None:
+def test_a_stored_audio_is_uploaded_and_any_other_is_a_link() -> None:
     held = Player("audio", Asset(file_id=BLOB, name="s.ogg"))
     linked_sound = Player("audio", Asset(url="https://x.example/s.ogg"), title=line("S"))
 
@@ -393,7 +395,7 @@ def test_a_sound_that_we_hold_is_a_file_and_any_other_a_link() -> None:
     assert shown_components(linked_sound) == [text("🔊 [S](https://x.example/s.ogg)")]
 
 
-def test_a_file_that_we_hold_is_sent_and_any_other_a_link() -> None:
+def test_a_stored_file_is_uploaded_and_any_other_is_a_link() -> None:
     held = File(Asset(file_id=BLOB, name="my report.pdf", spoiler=True), title=line("Report"))
     linked_file = File(Asset(url="https://x.example/f.pdf", name="f.pdf"))
 
@@ -411,7 +413,7 @@ def test_a_file_that_we_hold_is_sent_and_any_other_a_link() -> None:
 # --- structure ------------------------------------------------------------------------------
 
 
-def test_a_section_has_texts_and_a_picture_beside_them() -> None:
+def test_a_section_has_texts_and_a_thumbnail_accessory() -> None:
     beside = Image(Asset(url=URL, alt="seen"))
     texts = tuple(prose(str(n)) for n in range(5))
 
@@ -424,7 +426,7 @@ def test_a_section_has_texts_and_a_picture_beside_them() -> None:
     ]
 
 
-def test_a_button_stands_beside_texts_too() -> None:
+def test_a_section_may_have_a_button_accessory() -> None:
     (section,) = shown_components(Section((prose("x"),), Button(line("Go"), at="/b")))
 
     assert section["accessory"] == {
@@ -435,7 +437,7 @@ def test_a_button_stands_beside_texts_too() -> None:
     }
 
 
-def test_what_cannot_stand_beside_texts_stands_below_them() -> None:
+def test_a_node_that_cannot_be_an_accessory_is_below_the_text() -> None:
     menu = Section((prose("x"),), Picker(of="people", at="/p"))
     pictures = Section((picture(URL),), Button(line("Go"), at="/b"))
     titled = Section((prose("x"),), Image(Asset(url=URL), title=line("T")))
@@ -446,7 +448,7 @@ def test_what_cannot_stand_beside_texts_stands_below_them() -> None:
     assert [component["type"] for component in shown_components(titled)] == [10, 12, 10]
 
 
-def test_a_leading_button_stands_above() -> None:
+def test_a_leading_button_is_above_the_text() -> None:
     section = Section((prose("x"),), Button(line("Go"), at="/b"), leading=True)
 
     assert [component["type"] for component in shown_components(section)] == [1, 10]
@@ -460,7 +462,7 @@ def columns(*several: Node | tuple[Node, ...]) -> Columns:
 ICON = replace(picture("https://files.acme.example/icon.png"), size="icon")
 
 
-def test_columns_stand_one_below_the_other() -> None:
+def test_columns_are_written_one_below_the_other() -> None:
     node = Columns((Column((prose("l"),)), Column((prose("r"),), link="https://x.example")))
 
     assert shown_components(node) == [text("l"), text("r"), text("-# https://x.example")]
@@ -492,7 +494,7 @@ def test_small_texts_side_by_side_are_small_print() -> None:
     assert shown_components(columns(*small_ones)) == [text("-# **a** b")]
 
 
-def test_long_texts_and_headings_stand_below_one_another() -> None:
+def test_long_texts_and_headings_in_columns_are_stacked() -> None:
     headline = Prose((Heading(2, line("News")),))
 
     assert shown_components(columns(prose("w " * 40), prose("b"))) == [
@@ -527,7 +529,7 @@ def test_rows_with_links_or_of_another_width_are_no_table() -> None:
     ]  # fmt: skip
 
 
-def test_a_small_picture_that_says_nothing_stands_beside_the_text_after_it() -> None:
+def test_a_decorative_icon_is_the_accessory_of_the_next_text() -> None:
     components, losses = write(ICON, prose("Deployed"))
 
     assert [component["type"] for component in components] == [9]
@@ -539,7 +541,7 @@ def test_a_small_picture_that_says_nothing_stands_beside_the_text_after_it() -> 
     [ICON, Context((ICON,)), columns(ICON, (ICON, Divider()))],
     ids=["alone", "small", "col"],
 )
-def test_a_small_picture_that_says_nothing_is_named_and_left_out(node: Node) -> None:
+def test_a_decorative_icon_without_a_text_is_dropped_and_reported(node: Node) -> None:
     components, losses = write(prose("a"), node)
 
     assert {component["type"] for component in components} <= {10, 14}
@@ -548,7 +550,7 @@ def test_a_small_picture_that_says_nothing_is_named_and_left_out(node: Node) -> 
     }
 
 
-def test_a_picture_that_says_something_or_is_all_there_is_stays() -> None:
+def test_an_icon_with_alt_text_or_without_other_nodes_is_kept() -> None:
     described = replace(ICON, asset=replace(ICON.asset, alt="Rainy"))
 
     assert [component["type"] for component in shown_components(prose("a"), described)] == [10, 12]
@@ -564,7 +566,7 @@ def test_texts_in_columns_with_a_decorative_picture_are_a_section() -> None:
     assert section["accessory"]["media"] == {"url": "https://files.acme.example/icon.png"}
 
 
-def test_decorative_pictures_side_by_side_are_no_wide_gallery() -> None:
+def test_a_gallery_of_decorative_pictures_is_not_written_full_width() -> None:
     pair = Gallery((ICON, replace(ICON, at="/2")))
 
     (section,) = shown_components(pair, prose("text"))
@@ -584,7 +586,7 @@ def test_a_column_of_text_and_a_small_picture_are_a_section() -> None:
     assert section["type"] == 9
 
 
-def test_a_card_has_its_head_and_foot_in_a_container_of_its_colour() -> None:
+def test_a_card_is_a_coloured_container_with_header_and_footer() -> None:
     card = Container(
         (prose("in"),),
         form="card",
@@ -615,7 +617,7 @@ def test_a_card_has_its_head_and_foot_in_a_container_of_its_colour() -> None:
 
 
 @pytest.mark.parametrize("title", [(), line("T")])
-def test_a_thumbnail_stands_beside_the_title_or_the_first_text(title: Any) -> None:
+def test_a_thumbnail_is_the_accessory_of_the_title_or_the_first_text(title: Any) -> None:
     card = Container((prose("in"),), form="card", title=title, thumbnail=picture(URL))
 
     (inner,) = shown_components(card)
@@ -624,7 +626,7 @@ def test_a_thumbnail_stands_beside_the_title_or_the_first_text(title: Any) -> No
     assert inner["components"][0]["accessory"] == {"type": 11, "media": {"url": URL}}
 
 
-def test_a_link_without_a_title_is_shown() -> None:
+def test_the_link_of_a_card_without_a_title_is_shown_as_text() -> None:
     assert shown_components(Container((prose("x"),), form="card", link="https://x.example")) == [
         box(text("https://x.example"), text("x"))
     ]
@@ -637,13 +639,13 @@ def test_a_link_without_a_title_is_shown() -> None:
         ("emphasis", 0x99AAB5),
     ],
 )  # fmt: skip
-def test_styles_are_colours(style: Any, color: int) -> None:
+def test_container_styles_are_written_as_accent_colours(style: Any, color: int) -> None:
     assert shown_components(Container((prose("x"),), style=style)) == [
         box(text("x"), accent_color=color)
     ]
 
 
-def test_a_hidden_container_within_another_splits_it() -> None:
+def test_a_spoiler_container_inside_another_splits_it() -> None:
     inner = Container((prose("b"),), spoiler=True)
 
     assert shown_components(Container((prose("a"), inner, prose("c")), form="card", color=7)) == [
@@ -653,7 +655,7 @@ def test_a_hidden_container_within_another_splits_it() -> None:
     ]
 
 
-def test_a_coloured_container_within_another_is_part_of_it() -> None:
+def test_a_coloured_container_inside_another_is_merged_into_it() -> None:
     node = Container((Container((prose("b"),), style="good"),), form="card", color=7)
 
     components, losses = write(node)
@@ -662,21 +664,21 @@ def test_a_coloured_container_within_another_is_part_of_it() -> None:
     assert [(loss.kind, loss.what) for loss in losses] == [("nested_container", "colour #2EB67D")]
 
 
-def test_what_is_folded_or_hidden_is_shown_openly_and_named() -> None:
+def test_collapsed_and_hidden_containers_are_shown_open_and_reported() -> None:
     node = Container((prose("x"),), collapsed=True, hidden=True, id="box")
 
     assert shown_components(node) == [text("x")]
     assert kinds(node) == ["collapsed_shown", "hidden_shown"]
 
 
-def test_the_cards_of_a_carousel_are_containers_one_below_the_other() -> None:
+def test_the_cards_of_a_carousel_are_stacked_containers() -> None:
     cards = (Container((prose("1"),), form="card"), Container((prose("2"),), form="card"))
 
     assert shown_components(Carousel(cards)) == [box(text("1")), box(text("2"))]
     assert kinds(Carousel(cards)) == ["stack_carousel"]
 
 
-def test_nodes_nested_deeper_than_people_nest_are_written_flat() -> None:
+def test_deeply_nested_nodes_are_written_flat() -> None:
     node: Node = prose("innermost")
     for _ in range(150):
         node = Container((node,), title=line("t"), spoiler=True)
@@ -697,7 +699,7 @@ def test_nodes_nested_deeper_than_people_nest_are_written_flat() -> None:
         ("error", "⛔", 0xE01E5A),
     ],
 )  # fmt: skip
-def test_an_alert_is_a_container_of_its_colour_behind_its_sign(
+def test_an_alert_is_a_coloured_container_that_starts_with_its_sign(
     level: Any, sign: str, color: int
 ) -> None:
     assert shown_components(Alert(level, (Paragraph(line("x")),))) == [
@@ -732,7 +734,7 @@ def test_an_alert_within_a_container_is_a_quote() -> None:
         ),
     ],
 )  # fmt: skip
-def test_what_discord_has_no_form_for_is_said_in_words(
+def test_nodes_that_discord_cannot_show_are_written_as_text(
     node: Node, expected: str, kind: str
 ) -> None:
     components, losses = write(node)
@@ -741,20 +743,20 @@ def test_what_discord_has_no_form_for_is_said_in_words(
     assert [loss.kind for loss in losses] == [kind]
 
 
-def test_an_icon_without_words_is_named() -> None:
+def test_a_badge_with_only_an_icon_is_reported_as_a_loss() -> None:
     written = write_components(Card((Badge(icon="Calendar"),)), TOKENS)
 
     assert written.messages == ()
     assert written.losses[0].what == "Calendar"
 
 
-def test_tasks_with_details_keep_them_below() -> None:
+def test_task_details_are_below_the_task() -> None:
     tasks = Tasks((Task(line("a"), "done", (picture(URL),), (prose("out"),), line("src")),))
 
     assert shown_components(tasks) == [text("✅ a"), gallery(URL), text("out"), text("-# src")]
 
 
-def test_what_only_another_platform_knows_is_what_it_says() -> None:
+def test_a_foreign_native_node_is_written_as_its_fallback() -> None:
     node = Native("application/x", {"a": 1}, (prose("x"), small("y")))
 
     components, losses = write(node)
@@ -765,7 +767,7 @@ def test_what_only_another_platform_knows_is_what_it_says() -> None:
     ]  # fmt: skip
 
 
-def test_links_to_other_than_the_web_are_named() -> None:
+def test_links_with_non_web_schemes_are_reported_as_losses() -> None:
     node = Image(Asset(url=URL), title=line("T"), link="javascript:alert(1)")
 
     components, losses = write(node)
@@ -774,20 +776,20 @@ def test_links_to_other_than_the_web_are_named() -> None:
     assert losses == [Loss(path="", kind="unsafe_link", what="javascript:alert(1)")]
 
 
-def test_signs_that_would_be_markup_are_words() -> None:
+def test_markup_characters_in_text_are_escaped() -> None:
     assert shown_components(prose("*a* `b` ||c|| # d"), Actions((Button(line("*x*"), at="/x"),)))[
         0
     ] == text("\\*a\\* \\`b\\` \\|\\|c\\|\\| # d")
 
 
-def test_a_heading_links_where_its_title_did() -> None:
+def test_a_container_title_keeps_its_link() -> None:
     node = Container((), form="card", title=(Link("https://y.example", line("T")),))
 
     assert shown_components(node) == [box(text("### [T](https://y.example)"))]
 
 
 @pytest.mark.parametrize("code", ["word " * 1500, "wo`rd " * 1500])
-def test_code_that_is_longer_than_a_text_is_code_in_each_text(code: str) -> None:
+def test_code_split_over_several_texts_stays_code_in_each(code: str) -> None:
     line = Paragraph((Text("see "), Code(code), Text(" there")))
     prose = Prose((line,))
     panel = Container((Prose((line,)),), form="panel", title=(Text("Log"),))

@@ -33,7 +33,7 @@ async def test_a_healthy_account_has_no_errors(local: Local) -> None:
     assert any("SERVER MEMBERS" in finding.what for finding in findings)
 
 
-async def test_a_wrong_token_is_found(local: Local) -> None:
+async def test_check_reports_a_wrong_token(local: Local) -> None:
     connector = local.connector()
     local.tokens.values = dict.fromkeys(local.tokens.values, "wrong")
 
@@ -43,7 +43,7 @@ async def test_a_wrong_token_is_found(local: Local) -> None:
     assert "Reset Token" in finding.todo
 
 
-async def test_a_missing_intent_is_found(local: Local) -> None:
+async def test_check_reports_a_missing_intent(local: Local) -> None:
     for app in local.discord.state.apps.values():
         app.granted &= ~INTENTS["MESSAGE_CONTENT"]
 
@@ -52,7 +52,7 @@ async def test_a_missing_intent_is_found(local: Local) -> None:
     assert errors(findings) == ["The intent MESSAGE CONTENT is missing"]
 
 
-async def test_missing_permissions_are_named_for_each_channel(local: Local) -> None:
+async def test_check_reports_missing_permissions_for_each_channel(local: Local) -> None:
     channel = local.discord.state.channels[int(local.channel.channel)]
     assert channel.guild is not None
     for role in channel.guild.roles.values():
@@ -64,13 +64,13 @@ async def test_missing_permissions_are_named_for_each_channel(local: Local) -> N
     assert findings[0].endswith("the bot lacks Manage Webhooks")
 
 
-async def test_unknown_channels_and_servers_are_found(local: Local) -> None:
+async def test_check_reports_unknown_channels_and_servers(local: Local) -> None:
     guild = local.channel.workspace
     channels: list[ChannelRef] = [channel_ref(guild, "1"), channel_ref("2", "3")]
 
     findings = errors(await required(local.connector().abilities.health).check(channels))
 
-    assert [what.split(" is not in ")[0] for what in findings] == ["Channel '1'", "The bot"]
+    assert [problem.split(" is not in ")[0] for problem in findings] == ["Channel '1'", "The bot"]
 
 
 async def test_channels_are_listed_with_their_names(local: Local) -> None:
@@ -87,7 +87,7 @@ async def test_channels_are_listed_with_their_names(local: Local) -> None:
     assert {channel.ref.workspace for channel in channels} == set(local.app["guilds"])
 
 
-async def test_people_are_known_as_their_guild_sees_them(local: Local) -> None:
+async def test_a_persons_profile_has_their_guild_nickname(local: Local) -> None:
     connector = local.connector()
     given = local.discord.world().people[0]
 
@@ -99,7 +99,7 @@ async def test_people_are_known_as_their_guild_sees_them(local: Local) -> None:
     assert person.picture.startswith(f"{local.context.base_url}/discord/")
 
 
-async def test_a_channel_hidden_from_everybody_is_named_no_access(local: Local) -> None:
+async def test_the_name_of_a_hidden_channel_is_not_shown(local: Local) -> None:
     connector = local.connector()
     guild = local.channel.workspace
     hidden = local.app["no_access"][guild]
@@ -115,7 +115,7 @@ async def test_a_channel_hidden_from_everybody_is_named_no_access(local: Local) 
     )
 
 
-async def test_roles_are_the_groups_of_a_guild(local: Local) -> None:
+async def test_the_roles_of_a_guild_are_its_groups(local: Local) -> None:
     connector = local.connector()
     state = local.discord.state
     guild = state.guilds[int(local.channel.workspace)]
@@ -134,11 +134,11 @@ async def test_roles_are_the_groups_of_a_guild(local: Local) -> None:
 
 
 @pytest.mark.parametrize("actor", ["slack:T:U", "discord:1", "discord:1:7/CI", "discord:1:99"])
-async def test_strangers_are_unknown(local: Local, actor: str) -> None:
+async def test_an_unknown_user_has_no_profile(local: Local, actor: str) -> None:
     assert await required(local.connector().abilities.people).person(ActorId(actor)) is None
 
 
-def test_the_invite_link_asks_for_exactly_what_is_used() -> None:
+def test_the_invite_link_requests_exactly_the_used_permissions() -> None:
     steps = connector_type.setup({"client_id": "1323802873036800042"})
 
     (link,) = [s.artifact for s in steps if isinstance(s.artifact, str) and "http" in s.artifact]
@@ -157,7 +157,7 @@ def test_every_setting_is_described_and_unknown_ones_are_errors() -> None:
 
 
 @pytest.mark.process
-def test_importing_the_package_brings_no_sdk() -> None:
+def test_importing_the_package_loads_no_sdk() -> None:
     program = (
         "import sys, connectors.discord;"
         "print([m for m in ('discord', 'aiohttp') if m in sys.modules])"

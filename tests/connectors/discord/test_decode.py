@@ -83,7 +83,7 @@ def text(event: MessagePosted | MessageEdited) -> str:
     return part.text
 
 
-def test_a_post_carries_author_time_place_and_words() -> None:
+def test_a_post_has_its_author_time_place_and_text() -> None:
     author = Person(id=ANN_ID, name="Annie", picture=DEFAULT_PICTURE)
 
     assert decode(raw(message("**hi** all"))) == [
@@ -117,7 +117,7 @@ def test_a_reply_names_its_target_and_a_forward_does_not() -> None:
     assert posted(message(message_reference=reference | {"type": 1})).reply_to is None
 
 
-def test_a_crosspost_answers_nobody_here() -> None:
+def test_a_crosspost_is_not_a_reply() -> None:
     reference = {"type": 0, "message_id": "12", "channel_id": "13", "guild_id": "14"}
 
     assert posted(message(message_reference=reference)).reply_to is None
@@ -136,7 +136,9 @@ NAMES: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("changed", "name"), NAMES)
-def test_people_are_named_as_their_guild_sees_them(changed: dict[str, Any], name: str) -> None:
+def test_an_author_has_the_guild_nickname_or_display_name(
+    changed: dict[str, Any], name: str
+) -> None:
     assert posted(message(**changed)).author.name == name
 
 
@@ -147,7 +149,7 @@ PICTURES: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("changed", "path"), PICTURES)
-def test_pictures_are_addresses_anyone_can_open(changed: dict[str, Any], path: str) -> None:
+def test_an_author_picture_is_a_public_url(changed: dict[str, Any], path: str) -> None:
     assert posted(message(**changed)).author.picture == f"https://cdn.discordapp.com{path}"
 
 
@@ -175,7 +177,7 @@ OWN_POSTS: list[tuple[dict[str, Any], dict[str, Any], bool]] = [
 
 
 @pytest.mark.parametrize(("changed", "own", "expected"), OWN_POSTS)
-def test_our_own_posts_are_known(
+def test_our_own_posts_are_recognised(
     changed: dict[str, Any], own: dict[str, Any], expected: bool
 ) -> None:
     assert posted(message(**changed), own=own).own is expected
@@ -189,7 +191,7 @@ def test_a_mention_or_a_direct_message_addresses_us() -> None:
     assert not posted(message()).addresses_us
 
 
-def test_ids_in_the_text_get_the_names_that_are_known() -> None:
+def test_ids_in_the_text_are_replaced_by_known_names() -> None:
     content = f"<@{ANN}> <@77> <#{CHANNEL}> <@&88>"
     data = message(content, mentions=[user(member={"nick": "Nan"})], mention_roles=["88"])
 
@@ -219,7 +221,7 @@ RICH: list[tuple[dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("changed", "payload", "fallback"), RICH)
-def test_a_rich_post_has_its_payload_and_the_payloads_text(
+def test_a_rich_post_has_its_payload_and_a_text_fallback(
     changed: dict[str, Any], payload: str, fallback: str
 ) -> None:
     event = posted(message("", **changed))
@@ -234,7 +236,7 @@ def test_a_rich_post_has_its_payload_and_the_payloads_text(
     )
 
 
-def test_a_forward_is_quoted_and_the_authors_own_text_is_not() -> None:
+def test_only_the_forwarded_text_is_marked_as_quoted() -> None:
     event = posted(message("look", message_snapshots=[SNAPSHOT], embeds=[EMBED]))
 
     parts = read_bridge_metadata(event.message)[0].parts
@@ -248,7 +250,7 @@ def test_a_forward_is_quoted_and_the_authors_own_text_is_not() -> None:
     assert [quoted for text, quoted in texts if "**d**" in text] == [None]
 
 
-def test_a_text_stands_before_its_embeds_and_keeps_its_names() -> None:
+def test_the_text_precedes_the_embeds_and_keeps_its_names() -> None:
     event = posted(message("**see**", embeds=[EMBED]))
 
     assert [part.type for part in event.message.content] == ["text", "structured_data", "text"]
@@ -256,12 +258,12 @@ def test_a_text_stands_before_its_embeds_and_keeps_its_names() -> None:
     assert event.message.content[0].text == "**see**"
 
 
-def test_a_missing_intent_that_arrives_as_empty_text_is_named() -> None:
+def test_an_empty_text_reports_a_missing_content_intent() -> None:
     assert text(posted(message(""))) == HIDDEN
     assert "Message Content intent" in HIDDEN
 
 
-def test_a_post_with_hardly_any_text_gets_a_placeholder() -> None:
+def test_a_blank_post_gets_a_placeholder_text() -> None:
     assert text(posted(message(" "))) == "[message without text]"
 
 
@@ -274,7 +276,7 @@ def interaction(**changed: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def test_a_press_has_its_user_action_and_message() -> None:
+def test_a_press_has_its_user_token_and_message() -> None:
     (event,) = decode(raw(interaction(), "INTERACTION_CREATE"))
 
     assert isinstance(event, ActionPressed)
@@ -343,7 +345,7 @@ def test_an_interaction_of_another_type_is_kept_unknown() -> None:
     assert isinstance(event, Unknown)
 
 
-def test_previews_of_links_are_not_repeated() -> None:
+def test_link_previews_are_not_repeated() -> None:
     preview = {"type": "link", "title": "X", "url": "https://x.yz"}
 
     event = posted(message("https://x.yz", embeds=[preview]))
@@ -352,7 +354,7 @@ def test_previews_of_links_are_not_repeated() -> None:
     assert markdown_to_text(text(event)) == (Paragraph((link,)),)
 
 
-def test_an_edit_is_the_whole_new_state() -> None:
+def test_an_edit_has_the_whole_new_message() -> None:
     edited = message("new", edited_timestamp="2024-10-27T12:05:00+00:00")
 
     (event,) = decode(raw(edited, "MESSAGE_UPDATE"))
@@ -373,13 +375,13 @@ IGNORED: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("kind", "data"), IGNORED)
-def test_events_without_relevance_are_ignored(kind: str, data: dict[str, Any]) -> None:
+def test_irrelevant_dispatches_are_ignored(kind: str, data: dict[str, Any]) -> None:
     (event,) = decode(raw(data, kind))
 
     assert isinstance(event, Ignored)
 
 
-def test_a_message_type_of_the_future_is_unknown_and_not_lost() -> None:
+def test_an_unknown_message_type_gives_an_unknown_event() -> None:
     (event,) = decode(raw(message("?", type=99)))
 
     assert event == Unknown(account=ACCOUNT, place=HERE, time=SAID, kind="message type 99")
@@ -418,7 +420,7 @@ def test_each_dispatch_becomes_its_event(kind: str, data: dict[str, Any], event:
     assert decode(raw(data, kind)) == [event]
 
 
-def test_an_update_names_what_changed_of_a_channel_or_thread() -> None:
+def test_an_update_gives_the_changed_name_and_topic() -> None:
     channel = {"id": CHANNEL, "name": "plans", "topic": f"**Friday** with <@&{THREAD}>"}
     changed: dict[str, Any] = {"changed": ["name", "topic"], "names": {THREAD: "crew"}}
     thread = {"id": THREAD, "parent_id": CHANNEL, "name": "Where?"}
@@ -435,7 +437,7 @@ def test_an_update_names_what_changed_of_a_channel_or_thread() -> None:
     assert (renamed.place, renamed.name) == (Place(channel=WHERE, thread=THREAD), "Where?")
 
 
-def test_a_finished_poll_tells_its_counts_in_its_own_order() -> None:
+def test_a_closed_poll_gives_its_counts_in_answer_order() -> None:
     answers = [("Pizza", "🍕"), ("Soup", None), ("Salad", None)]
     poll = {
         "question": {"text": "Lunch?"},
@@ -457,14 +459,14 @@ def test_a_finished_poll_tells_its_counts_in_its_own_order() -> None:
     )
 
 
-def test_an_ephemeral_message_is_for_who_asked_for_it() -> None:
+def test_an_ephemeral_message_has_its_requester_as_audience() -> None:
     metadata = {"interaction_metadata": {"id": "1", "type": 2, "user": user("77")}, "flags": 64}
 
     assert posted(message("psst", **metadata)).audience == (ActorId(f"discord:{GUILD}:77"),)
     assert posted(message("aloud")).audience is None
 
 
-def test_who_joins_the_server_joins_its_system_channel() -> None:
+def test_a_server_join_is_a_join_of_the_system_channel() -> None:
     (event,) = decode(raw(message("", type=7)))
 
     assert isinstance(event, MemberJoined)
@@ -472,7 +474,7 @@ def test_who_joins_the_server_joins_its_system_channel() -> None:
     assert (event.actor, event.person.name) == (event.person.id, "Annie")
 
 
-def test_a_forum_post_is_said_under_its_title_and_its_thread_is_no_news() -> None:
+def test_a_forum_post_has_its_title_and_its_thread_event_is_ignored() -> None:
     first = message("the first words", id=THREAD, channel_id=THREAD)
     made = {"id": THREAD, "parent_id": CHANNEL, "name": "t", "owner_id": ANN, "newly_created": True}
 
@@ -487,7 +489,7 @@ def test_a_forum_post_is_said_under_its_title_and_its_thread_is_no_news() -> Non
     assert isinstance(thread, Ignored)
 
 
-def test_a_thread_that_we_started_is_our_own() -> None:
+def test_a_thread_started_by_us_is_marked_as_our_own() -> None:
     made = {"id": THREAD, "parent_id": CHANNEL, "name": "t", "owner_id": US, "newly_created": True}
 
     (event,) = decode(raw(made, "THREAD_CREATE"))
@@ -517,17 +519,17 @@ BROKEN: list[Any] = [
 
 
 @pytest.mark.parametrize("data", BROKEN)
-def test_malformed_payloads_are_called_undecodable(data: Any) -> None:
+def test_malformed_payloads_are_undecodable(data: Any) -> None:
     with pytest.raises(UndecodableEvent, match="MESSAGE_CREATE"):
         decode(raw(data))
 
 
-def test_a_payload_of_no_channel_is_called_undecodable() -> None:
+def test_a_payload_without_a_channel_is_undecodable() -> None:
     with pytest.raises(UndecodableEvent, match="names no channel"):
         decode(raw(message(), channel=None))
 
 
-def test_every_recorded_payload_is_decoded_or_called_undecodable() -> None:
+def test_every_corpus_payload_is_decoded_or_undecodable() -> None:
     corpus = os.environ.get("UACS_CORPUS")
     if not corpus:
         pytest.skip("UACS_CORPUS names no folder of recorded payloads")

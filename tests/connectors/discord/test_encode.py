@@ -74,7 +74,7 @@ def contents(encoded: Encoded) -> list[Any]:
     return [call.body.get("content") for call in encoded.calls]
 
 
-def test_an_empty_message_asks_for_no_feedback() -> None:
+def test_an_empty_message_has_no_feedback_buttons() -> None:
     made = delivery("", feedback=True)
     empty = StructuredDataPart(schema_id=SCHEMA_ID, data=cast("Any", card_to_json(Card(()))))
     message = made.message.model_copy(update={"content": (empty,)})
@@ -85,7 +85,7 @@ def test_an_empty_message_asks_for_no_feedback() -> None:
     assert [loss.kind for loss in encoded.losses] == ["feedback_not_asked"]
 
 
-def test_a_post_is_one_webhook_call_with_name_and_picture() -> None:
+def test_a_post_is_one_webhook_call_with_author_name_and_picture() -> None:
     encoded = encode(delivery("**hi**", picture="https://x.yz/a.png"))
 
     assert encoded == Encoded(
@@ -127,7 +127,7 @@ def test_a_direct_message_is_a_bot_post_with_the_name_in_bold_and_a_nonce() -> N
     )
 
 
-def test_the_parts_of_a_direct_message_have_nonces_of_their_own() -> None:
+def test_every_part_of_a_direct_message_has_its_own_nonce() -> None:
     calls = encode(delivery("word " * 900, channel=DIRECT)).calls
 
     assert len({str(call.body["nonce"]) for call in calls}) == len(calls) == 3
@@ -143,21 +143,19 @@ QUOTES: list[tuple[QuotedMessage, str]] = [
 
 
 @pytest.mark.parametrize(("quoted", "content"), QUOTES)
-def test_a_reply_has_a_small_line_that_says_whom_it_answers(
-    quoted: QuotedMessage, content: str
-) -> None:
+def test_a_reply_quotes_its_target_in_a_line_of_small_print(quoted: Quoted, content: str) -> None:
     assert contents(encode(delivery(quoted=quoted))) == [content]
 
 
-def test_a_jump_link_into_a_thread_names_the_thread() -> None:
-    quoted = QuotedMessage(author="Bob", excerpt="", native_id="12")
+def test_a_jump_link_to_a_thread_message_has_the_thread_id() -> None:
+    quoted = Quoted(author="Bob", excerpt="", native_id="12")
 
     (content,) = contents(encode(delivery(quoted=quoted, thread="77")))
 
     assert content.startswith(f"-# ↪ Bob: https://discord.com/channels/{GUILD}/77/12\n")
 
 
-def test_an_edit_changes_copies_adds_parts_and_takes_the_surplus_away() -> None:
+def test_an_edit_edits_adds_and_deletes_parts_as_needed() -> None:
     copies = (
         Receipt(slot=0, native_id="1", thread="7"),
         Receipt(slot=1, native_id="2", thread="7"),
@@ -205,7 +203,7 @@ def test_blocks_that_discord_lacks_are_losses() -> None:
     ]
 
 
-def test_nothing_to_say_is_still_a_message_that_discord_takes() -> None:
+def test_an_empty_text_is_written_as_a_placeholder() -> None:
     assert contents(encode(delivery("  "))) == ["-# (no text)"]
 
 
@@ -228,15 +226,13 @@ NAMES: list[tuple[str, str]] = [
 
 
 @pytest.mark.parametrize(("name", "expected"), NAMES)
-def test_names_that_discord_refuses_are_written_so_that_it_takes_them(
-    name: str, expected: str
-) -> None:
+def test_webhook_names_that_discord_refuses_are_changed(name: str, expected: str) -> None:
     assert webhook_name(name) == expected
 
 
 @given(st.text(max_size=200) | st.text(st.sampled_from("discorlye ehr`\u200b"), max_size=100))
 @settings(max_examples=examples(300))
-def test_any_name_becomes_one_that_discord_takes(name: str) -> None:
+def test_any_name_becomes_a_valid_webhook_name(name: str) -> None:
     visible_name = webhook_name(name)
 
     assert 1 <= utf16_length(visible_name) <= 80
@@ -247,8 +243,8 @@ def test_any_name_becomes_one_that_discord_takes(name: str) -> None:
 
 @given(st.text(st.sampled_from("@everyonehr <>&#!1*_`|\n[]()x:/"), min_size=1, max_size=80))
 @settings(max_examples=examples(200))
-def test_no_text_pings_anybody_or_is_too_long(text: str) -> None:
-    for call in encode(delivery(text * 40, quoted=QuotedMessage(author=text, excerpt=text))).calls:
+def test_no_text_pings_or_exceeds_the_limit(text: str) -> None:
+    for call in encode(delivery(text * 40, quoted=Quoted(author=text, excerpt=text))).calls:
         content = call.body["content"]
         assert isinstance(content, str)
         assert call.body["allowed_mentions"] == NOBODY
@@ -256,7 +252,7 @@ def test_no_text_pings_anybody_or_is_too_long(text: str) -> None:
         assert content == content.strip()
 
 
-def test_an_author_without_a_picture_gets_one_of_discords() -> None:
+def test_an_author_without_a_picture_has_a_default_avatar() -> None:
     def pictured(byline: Byline) -> object:
         given = delivery()
         operation = given.operation.model_copy(update={"byline": byline})

@@ -36,7 +36,7 @@ async def read(connector: DiscordConnector, local: Local, cursor: str, *threads:
     ]
 
 
-async def test_channel_and_threads_are_one_stream_in_the_order_of_time(local: Local) -> None:
+async def test_catch_up_merges_channel_and_threads_in_time_order(local: Local) -> None:
     connector = local.connector()
     start = order_key(await local.say("start"))
     first_root = await local.say("root one")
@@ -55,7 +55,7 @@ async def test_channel_and_threads_are_one_stream_in_the_order_of_time(local: Lo
     )
 
 
-async def test_more_than_a_page_is_read_whole(local: Local) -> None:
+async def test_catch_up_reads_more_than_one_page(local: Local) -> None:
     connector = local.connector()
     start = order_key(await local.say("start"))
     texts = [f"n{number}" for number in range(230)]
@@ -65,7 +65,7 @@ async def test_more_than_a_page_is_read_whole(local: Local) -> None:
     assert await read(connector, local, start) == texts
 
 
-async def test_an_empty_channel_begins_before_everything(local: Local) -> None:
+async def test_the_cursor_of_an_empty_channel_precedes_every_message(local: Local) -> None:
     connector = local.connector()
 
     newest = await required(connector.abilities.history).newest(local.channel)
@@ -75,7 +75,7 @@ async def test_an_empty_channel_begins_before_everything(local: Local) -> None:
     assert await read(connector, local, newest) == ["first"]
 
 
-async def test_our_own_posts_are_known_as_ours_in_history_too(local: Local) -> None:
+async def test_our_own_posts_are_recognised_in_history(local: Local) -> None:
     connector = local.connector()
     start = await required(connector.abilities.history).newest(local.channel)
     for call in connector.encode(delivery("ours", channel=local.channel)).calls:
@@ -89,7 +89,7 @@ async def test_our_own_posts_are_known_as_ours_in_history_too(local: Local) -> N
     assert event.own
 
 
-async def test_direct_messages_and_forums_are_read_back(local: Local) -> None:
+async def test_history_covers_direct_messages_and_forums(local: Local) -> None:
     connector = local.connector()
     posted_message = await local.discord.post_as("@me", local.people[0], local.people[0], "psst")
     direct = channel_ref(None, posted_message.channel)
@@ -129,7 +129,7 @@ class _Poisoned:
 
 
 @pytest.mark.parametrize("which", [(3,), (0,), (7,), (2, 3), (0, 7)])
-async def test_a_message_that_cannot_be_read_hides_no_other(
+async def test_an_unreadable_message_does_not_hide_the_others(
     local: Local, monkeypatch: pytest.MonkeyPatch, which: tuple[int, ...]
 ) -> None:
     connector = local.connector()
@@ -163,7 +163,7 @@ async def test_a_message_that_cannot_be_read_is_reported_as_unreadable(
     assert gap.since <= time_of(broken).timestamp() <= gap.until
 
 
-async def test_a_post_is_not_called_missing_when_history_cannot_be_read(
+async def test_a_delivery_lookup_fails_when_history_is_unreadable(
     local: Local, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connector = local.connector()
@@ -175,7 +175,7 @@ async def test_a_post_is_not_called_missing_when_history_cannot_be_read(
         await required(connector.abilities.deliveries).find(call, before)
 
 
-async def test_a_passing_server_error_is_only_a_smaller_page(local: Local) -> None:
+async def test_history_retries_a_server_error_with_a_smaller_page(local: Local) -> None:
     connector = local.connector()
     start = order_key(await local.say("start"))
     await local.say("one")

@@ -24,7 +24,7 @@ AS_DISCORD_KEEPS_IT: dict[str, Any] = {
 }  # fmt: skip
 
 
-def test_fields_that_discord_adds_make_no_difference() -> None:
+def test_a_registered_command_matches_despite_the_fields_discord_adds() -> None:
     assert is_registered(AS_DISCORD_KEEPS_IT)
 
 
@@ -53,7 +53,7 @@ def rest_of(local: Local) -> tuple[Rest, App]:
     return Rest(f"{local.context.base_url}/discord/api/v10", token, SystemClock()), app
 
 
-async def test_the_command_is_registered_once_and_again_when_it_differs(local: Local) -> None:
+async def test_the_command_is_registered_again_only_when_it_differs(local: Local) -> None:
     rest, app = rest_of(local)
     bot = BotIdentity(rest)
     await register(AccountId("discord"), rest, bot, SystemClock())
@@ -102,7 +102,7 @@ def answer(local: Local) -> Call:
     return call
 
 
-async def test_an_answer_pings_nobody_and_names_its_command(local: Local) -> None:
+async def test_a_command_answer_pings_nobody_and_uses_its_interaction(local: Local) -> None:
     call = answer(local)
 
     assert (call.method, call.native_id) == (ANSWER, "77")
@@ -115,7 +115,7 @@ async def test_a_command_from_before_the_restart_cannot_be_answered(local: Local
         await local.connector().send(answer(local))
 
 
-async def test_a_repeated_interaction_is_held_once(local: Local) -> None:
+async def test_a_repeated_interaction_is_stored_once(local: Local) -> None:
     rest, _ = rest_of(local)
     pending = PendingInteractions(rest, BotIdentity(rest))
 

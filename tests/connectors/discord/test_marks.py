@@ -52,7 +52,7 @@ async def put(local: Local, kind: type[Any], native_id: str, emoji: str = "👍"
         await connector.send(call)
 
 
-async def test_reactions_and_pins_may_be_put_twice_and_taken_away_twice(local: Local) -> None:
+async def test_repeated_reactions_and_pins_succeed(local: Local) -> None:
     message_id = await local.say("hello")
 
     for kind in (AddReaction, AddReaction, PinMessage, PinMessage):
@@ -66,7 +66,7 @@ async def test_reactions_and_pins_may_be_put_twice_and_taken_away_twice(local: L
     assert not standing(local).pinned
 
 
-async def test_a_custom_emoji_goes_by_the_name_that_it_has_there(local: Local) -> None:
+async def test_a_custom_emoji_is_looked_up_by_name_in_the_guild(local: Local) -> None:
     message_id = await local.say("hello")
     guild = local.discord.state.guilds[int(local.channel.workspace)]
     guild.emojis.append({"id": "321", "name": "party", "animated": False})
@@ -76,11 +76,11 @@ async def test_a_custom_emoji_goes_by_the_name_that_it_has_there(local: Local) -
     assert list(standing(local).reactions) == [":party:"]
 
 
-async def test_a_mark_on_a_deleted_message_is_no_error(local: Local) -> None:
+async def test_a_reaction_to_a_deleted_message_is_no_error(local: Local) -> None:
     await put(local, AddReaction, "123456789012345678")
 
 
-async def test_an_unknown_emoji_or_a_missing_permission_refuses_the_form(local: Local) -> None:
+async def test_an_unknown_emoji_or_a_missing_permission_raises_form_refused(local: Local) -> None:
     message_id = await local.say("hello")
 
     with pytest.raises(FormRefused, match=":party:"):
@@ -102,7 +102,7 @@ def decoded(data: dict[str, Any], kind: str, **own: Any) -> Event:
     return event
 
 
-def test_reactions_say_whose_they_are() -> None:
+def test_reaction_events_name_their_actor() -> None:
     data = {**WHERE, "message_id": "77", "user_id": ANN, "emoji": {"id": None, "name": "🎉"}}
 
     added = decoded(data, "MESSAGE_REACTION_ADD")
@@ -120,7 +120,7 @@ def test_reactions_say_whose_they_are() -> None:
     assert cleared.emoji is None
 
 
-def test_a_pin_is_read_from_the_message_that_names_who_pinned() -> None:
+def test_a_pin_event_is_read_from_its_system_message() -> None:
     line = message("", type=6, message_reference={**WHERE, "message_id": "77"})
 
     pinned = decoded(line, "MESSAGE_CREATE")
@@ -142,7 +142,7 @@ def test_unpinning_and_typing_are_read() -> None:
     assert not typing.own
 
 
-def test_an_update_and_a_change_of_pins_are_an_unpinning_in_either_order() -> None:
+def test_an_unpin_is_detected_from_an_update_and_a_pins_change() -> None:
     clock = FakeClock()
     detector = UnpinDetector(clock)
     update = {"channel_id": "1", "id": "77", "pinned": False}
@@ -155,7 +155,7 @@ def test_an_update_and_a_change_of_pins_are_an_unpinning_in_either_order() -> No
     assert detector.observe("MESSAGE_UPDATE", {**update, "pinned": True}) == []
 
 
-def test_an_edit_or_a_thread_just_before_a_pin_is_no_unpinning() -> None:
+def test_an_edit_or_a_new_thread_before_a_pin_is_no_unpin() -> None:
     detector = UnpinDetector(FakeClock())
     update = {"channel_id": "1", "id": "77", "pinned": False}
 

@@ -71,7 +71,7 @@ def test_without_counterparts_nobody_is_pinged() -> None:
     assert str(body["content"]).startswith("@Ann @Bob @\u200bhere @ops ")
 
 
-def test_exactly_those_are_pinged_who_have_a_counterpart() -> None:
+def test_only_mentions_with_a_counterpart_ping() -> None:
     groups = {join_key("slack", "T1", "S1"): join_key("discord", "700", "99")}
     body = sent(Counterparts(people={ANN: ANN_THERE}, groups=groups))
 
@@ -79,7 +79,7 @@ def test_exactly_those_are_pinged_who_have_a_counterpart() -> None:
     assert str(body["content"]).startswith("<@42> @Bob @\u200bhere <@&99> \\<@42>")
 
 
-def test_everybody_is_called_where_the_channel_wants_it() -> None:
+def test_everyone_is_mentioned_when_the_channel_allows_it() -> None:
     body = sent(Counterparts(everyone=True))
 
     assert body["allowed_mentions"] == {"parse": ["everyone"]}
@@ -100,7 +100,7 @@ HERE: list[tuple[str, str]] = [
 
 
 @pytest.mark.parametrize(("text", "content"), HERE)
-def test_here_alone_is_escaped_even_where_allowed_mentions_would_let_it_ping(
+def test_a_typed_here_is_escaped_even_when_everyone_may_be_mentioned(
     text: str, content: str
 ) -> None:
     body = sent(Counterparts(everyone=True), text)
@@ -109,8 +109,8 @@ def test_here_alone_is_escaped_even_where_allowed_mentions_would_let_it_ping(
     assert body["content"] == content
 
 
-def test_here_alone_is_escaped_in_the_line_that_quotes_it() -> None:
-    quoted = QuotedMessage(author="@here", excerpt="@here")
+def test_a_typed_here_is_escaped_in_a_quoted_line() -> None:
+    quoted = Quoted(author="@here", excerpt="@here")
 
     body = sent(Counterparts(everyone=True), "hi", quoted=quoted)
 
@@ -119,7 +119,7 @@ def test_here_alone_is_escaped_in_the_line_that_quotes_it() -> None:
 
 @pytest.mark.parametrize("text", ["@here", "[@here](uacs:broadcast/here)", "`@here`"])
 @pytest.mark.parametrize("counterparts", [Counterparts(), Counterparts(people={ANN: ANN_THERE})])
-def test_allowed_mentions_let_here_ping_nobody_whatever_the_escape_does(
+def test_allowed_mentions_forbid_a_here_unless_everyone_may_be_mentioned(
     text: str, counterparts: Counterparts
 ) -> None:
     body = sent(counterparts, text)
@@ -137,7 +137,7 @@ def test_allowed_mentions_let_here_ping_nobody_whatever_the_escape_does(
     ],
     ids=["post", "direct message", "answer", "edit"],
 )
-def test_every_call_with_words_has_allowed_mentions_that_ping_nobody(
+def test_every_call_with_text_forbids_pings_in_allowed_mentions(
     operation: PostMessage | EditMessage,
 ) -> None:
     copies = (Receipt(slot=0, native_id="1"),) if isinstance(operation, EditMessage) else ()
@@ -157,7 +157,9 @@ def test_every_call_with_words_has_allowed_mentions_that_ping_nobody(
         ({"mention_everyone": False}, "@everyone"),
     ],
 )
-def test_a_role_or_everybody_is_mentioned_only_by_who_may(more: dict[str, Any], text: str) -> None:
+def test_a_role_or_everyone_mention_needs_the_authors_permission(
+    more: dict[str, Any], text: str
+) -> None:
     content = "<@&99>" if "mention_roles" in more else "@everyone"
     raw = payloads.raw(payloads.message(content=content, **more))
 
@@ -169,7 +171,7 @@ def test_a_role_or_everybody_is_mentioned_only_by_who_may(more: dict[str, Any], 
     assert part.text.startswith(text)
 
 
-def test_addresses_of_messages_lead_back_to_them() -> None:
+def test_a_message_url_is_resolved_to_its_message() -> None:
     address = address_of(THERE, Receipt(slot=0, native_id="900", thread="850"))
 
     assert message_at(address) == (ids.channel_ref("700", "850"), "900")

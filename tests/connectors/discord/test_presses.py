@@ -57,7 +57,7 @@ def pressed(custom_id: str, **more: Any) -> dict[str, Any]:
     return {"type": 3, "message": {"id": "130"}, "data": {"custom_id": custom_id}, **more}
 
 
-def test_a_button_that_sends_inputs_opens_a_form_with_them() -> None:
+def test_a_submit_button_opens_a_modal_with_its_inputs() -> None:
     assert first_answer(CARD, token, pressed("tok/send")) == {
         "type": 9,
         "data": {
@@ -133,7 +133,7 @@ LONG_FORM = Card((
 ))  # fmt: skip
 
 
-def test_a_long_form_has_pages_and_long_texts_are_asked_for_last() -> None:
+def test_a_long_form_has_pages_and_long_texts_come_last() -> None:
     first = first_answer(LONG_FORM, token, pressed("tok/send"))
     assert first is not None
     assert first["data"]["title"] == "Send (1/2)"
@@ -165,7 +165,7 @@ def test_a_long_form_has_pages_and_long_texts_are_asked_for_last() -> None:
     assert last_answer(done)["type"] == 7
 
 
-def test_what_is_filled_in_is_kept_over_many_pages_and_never_too_long_for_that() -> None:
+def test_entered_values_are_kept_over_all_pages_within_the_limits() -> None:
     fields = [
         TextInput(id=str(n), label=(Text(f"Field {n}"),), max=3000, min=900, at=f"/{n}")
         for n in range(18)
@@ -196,7 +196,7 @@ def test_what_is_filled_in_is_kept_over_many_pages_and_never_too_long_for_that()
     assert values_in(sent) == written
 
 
-def test_the_texts_of_a_revealed_form_stand_above_its_inputs_on_the_first_page() -> None:
+def test_the_texts_of_a_revealed_form_are_above_the_inputs_of_page_one() -> None:
     text = Prose((Paragraph((Text("Be polite."),)),))
     many = tuple(TextInput(id=str(n), placeholder=f"f{n}", at=f"/{n}") for n in range(5))
     card = Card((Button((Text("Comment"),), does="reveal", nodes=(text, *many, SEND)),))
@@ -246,7 +246,7 @@ def test_a_form_of_more_than_nine_pages_has_the_required_inputs() -> None:
     assert input_ids(answer) == ["tok/40", "tok/41", "tok/42", "tok/43", "tok/59"]
 
 
-def test_lists_that_are_too_long_to_keep_say_so() -> None:
+def test_values_that_are_too_long_to_keep_are_reported() -> None:
     options = tuple(Option((Text(str(n)),), f"{n:02}" + "v" * 98) for n in range(25))
     menus = tuple(
         Choice(id=str(n), options=options, many=True, at=f"/{n}") for n in range(6)
@@ -268,7 +268,7 @@ def test_lists_that_are_too_long_to_keep_say_so() -> None:
     assert "more than fits" in answer["data"]["content"]
 
 
-def test_a_form_with_a_name_too_long_for_pages_is_one_page() -> None:
+def test_a_form_whose_token_is_too_long_for_pages_has_one_page() -> None:
     many = tuple(TextInput(id=str(n), at=f"/{n}", required=n == 8) for n in range(9))
     send = replace(SEND, id="s" * 90)
 
@@ -277,7 +277,7 @@ def test_a_form_with_a_name_too_long_for_pages_is_one_page() -> None:
     assert input_ids(answer) == ["tok/0", "tok/1", "tok/2", "tok/3", "tok/8"]
 
 
-def test_the_author_gets_its_own_values_for_discords_values() -> None:
+def test_discords_option_values_are_mapped_to_the_authors_values() -> None:
     same = tuple(Option((Text(label),), value) for label, value in (("A", "x"), ("B", "x" * 200)))
     menu = Choice(id="m", options=(*same, *same), many=True, at="/m")
     card = Card((menu, SIZE))
@@ -295,7 +295,7 @@ def test_the_author_gets_its_own_values_for_discords_values() -> None:
     max_examples=examples(40),
 )
 @given(st.lists(INPUTS, min_size=1, max_size=24))
-def test_discord_refuses_no_page_of_any_form(nodes: list[Input]) -> None:
+def test_every_form_page_obeys_discords_rules(nodes: list[Input]) -> None:
     inputs = [replace(node, at=f"/{number}") for number, node in enumerate(nodes)]
 
     pages = form_pages(inputs, "Send", "t" * 22, "1" * 20, lambda at: f"token-{at[1:]}")
@@ -305,13 +305,13 @@ def test_discord_refuses_no_page_of_any_form(nodes: list[Input]) -> None:
         assert modal_faults(page) == []
 
 
-def test_menus_of_one_choice_are_one_answer() -> None:
+def test_the_values_of_a_split_menu_are_merged() -> None:
     split = submitted("tok/send", {"tok/c": ["a"], "tok/c#2": ["b"]})
 
     assert values_in(split) == {"tok/c": ["a", "b"]}
 
 
-def test_a_button_with_a_confirmation_asks_privately_and_then_counts() -> None:
+def test_a_button_with_a_confirmation_asks_in_an_ephemeral_message() -> None:
     answer = first_answer(CARD, token, pressed("tok/delete"))
 
     assert answer is not None
@@ -333,7 +333,7 @@ def test_a_submitted_form_and_a_forged_press_need_no_first_answer() -> None:
     assert first_answer(CARD, token, pressed("forged")) is None
 
 
-def test_the_author_gets_a_press_as_discord_would_send_it() -> None:
+def test_a_press_is_forwarded_in_discords_format() -> None:
     payload = Payload("application/vnd.discord.components+json", [])
     pressed_one = Interaction(kind="pressed", id="go", message="m", path="/x")
     sent = Interaction(kind="submitted", id="go", inputs={"name": "Ann"}, message="m", path="/x")

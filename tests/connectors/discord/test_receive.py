@@ -41,7 +41,7 @@ async def until(holds: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_a_cut_socket_is_resumed_and_nothing_is_lost_or_told_twice(local: Local) -> None:
+async def test_a_cut_socket_is_resumed_without_loss_or_repeats(local: Local) -> None:
     connector = local.connector()
     await local.start(connector)
     await local.say("one")
@@ -74,7 +74,7 @@ async def test_a_lost_session_starts_catch_up(
     assert required(connector.abilities.health).current().state == "connected"
 
 
-async def test_a_wrong_token_ends_the_run_and_names_the_remedy(local: Local) -> None:
+async def test_a_wrong_token_stops_the_connector_with_advice(local: Local) -> None:
     connector = local.connector()
     local.tokens.values = dict.fromkeys(local.tokens.values, "wrong")
 
@@ -84,7 +84,7 @@ async def test_a_wrong_token_ends_the_run_and_names_the_remedy(local: Local) -> 
     assert required(connector.abilities.health).current().state == "failed"
 
 
-async def test_a_missing_intent_ends_the_run_and_names_the_remedy(local: Local) -> None:
+async def test_a_missing_intent_stops_the_connector_with_advice(local: Local) -> None:
     connector = local.connector()
     for app in local.discord.state.apps.values():
         app.granted &= ~INTENTS["MESSAGE_CONTENT"]
@@ -93,7 +93,7 @@ async def test_a_missing_intent_ends_the_run_and_names_the_remedy(local: Local) 
         await connector.run(local.inbox)
 
 
-async def test_a_full_inbox_holds_later_posts_in_order_and_says_so(local: Local) -> None:
+async def test_a_full_inbox_delays_posts_in_order_and_is_reported(local: Local) -> None:
     connector = local.connector()
     await local.start(connector)
     local.inbox.fail_with = StoreFull("no room left on the disk")
@@ -158,7 +158,7 @@ async def test_an_unknown_thread_is_looked_up(local: Local) -> None:
     assert local.key_values.values[f"thread:{root}"] == local.channel.channel
 
 
-async def test_direct_messages_have_a_place_of_their_own(local: Local) -> None:
+async def test_direct_messages_have_their_own_place(local: Local) -> None:
     connector = local.connector()
     await local.start(connector)
 
@@ -170,7 +170,7 @@ async def test_direct_messages_have_a_place_of_their_own(local: Local) -> None:
     assert event.addresses_us
 
 
-async def test_edits_and_deletions_by_people_arrive(local: Local) -> None:
+async def test_edits_and_deletions_by_people_are_received(local: Local) -> None:
     connector = local.connector()
     await local.start(connector)
     native = await local.say("tpyo")
@@ -188,7 +188,7 @@ async def test_edits_and_deletions_by_people_arrive(local: Local) -> None:
     assert keys == sorted(keys)
 
 
-async def test_only_new_names_and_topics_of_a_channel_are_kept_and_each_poll_end_once(
+async def test_channel_updates_without_changes_and_repeated_poll_ends_are_dropped(
     local: Local,
 ) -> None:
     connector = local.connector()
@@ -218,7 +218,7 @@ async def test_only_new_names_and_topics_of_a_channel_are_kept_and_each_poll_end
     assert (renamed.name, renamed.place.thread) == ("Two", thread)
 
 
-async def test_a_webhook_of_somebody_else_is_not_ours(local: Local) -> None:
+async def test_a_foreign_webhook_is_not_marked_as_our_own(local: Local) -> None:
     connector = local.connector()
     await local.start(connector)
 
@@ -262,7 +262,7 @@ async def test_two_accounts_run_side_by_side(local: Local) -> None:
         await asyncio.gather(second, return_exceptions=True)
 
 
-async def test_accounts_of_one_process_share_their_addresses(local: Local) -> None:
+async def test_accounts_of_one_process_share_their_api_urls(local: Local) -> None:
     connector = local.connector()
 
     with pytest.raises(ConfigError, match="must share both"):
@@ -281,7 +281,7 @@ async def test_an_unavailable_gateway_is_retried(local: Local) -> None:
     assert required(connector.abilities.health).current().state == "connecting"
 
 
-async def test_a_missing_intent_is_named_where_people_look(
+async def test_a_missing_intent_is_reported_in_the_health(
     local: Local, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delitem(INTENTS, "MESSAGE_CONTENT")

@@ -50,7 +50,7 @@ def gallery(url: str) -> dict[str, Any]:
     return {"type": 12, "items": [{"media": {"url": url}, "description": "A chart"}]}
 
 
-def test_components_of_discords_own_go_out_as_they_came() -> None:
+def test_native_components_are_sent_unchanged() -> None:
     components = [gallery("https://x.example/a.png"), {"type": 10, "content": "Up *now*"}]
 
     assert posted(COMPONENTS, components) == {
@@ -71,7 +71,9 @@ def test_components_of_discords_own_go_out_as_they_came() -> None:
         (EMBEDS, [{"title": "Up", "image": {"url": "attachment://chart.png"}}], "Up"),
     ],
 )
-def test_files_that_nobody_sends_are_not_named(schema_id: str, data: Any, expected: str) -> None:
+def test_attachment_references_without_files_are_removed(
+    schema_id: str, data: Any, expected: str
+) -> None:
     body = posted(schema_id, data)
 
     assert "attachment://" not in str(body)
@@ -88,19 +90,19 @@ def test_files_that_nobody_sends_are_not_named(schema_id: str, data: Any, expect
         [{"type": 10, "content": "@here"}],
     ],
 )
-def test_a_message_that_goes_home_pings_nobody(native: Any) -> None:
+def test_a_native_message_sent_home_pings_nobody(native: Any) -> None:
     home: Any = without_read_only(native)
 
     assert home["allowed_mentions"] == NOBODY
 
 
-def test_a_messages_own_allowed_mentions_stay() -> None:
+def test_a_native_message_keeps_its_allowed_mentions() -> None:
     native: JsonValue = {"content": "@Ann", "allowed_mentions": {"users": ["1"]}}
 
     assert without_read_only(native) == native
 
 
-def test_a_modal_that_goes_home_is_not_a_message() -> None:
+def test_a_native_modal_gets_no_message_fields() -> None:
     modal: JsonValue = {"title": "T", "custom_id": "c", "components": []}
 
     assert without_read_only(modal) == modal

@@ -50,7 +50,7 @@ def texts(local: Local) -> list[str]:
     return [message.text for message in local.discord.messages(where.workspace, where.channel)]
 
 
-async def test_the_webhook_is_made_once_and_kept_sealed(local: Local) -> None:
+async def test_the_webhook_is_created_once_and_stored_sealed(local: Local) -> None:
     connector = local.connector()
 
     await asyncio.gather(*(send(connector, in_channel(local, f"n{n}")) for n in range(5)))
@@ -71,7 +71,7 @@ async def test_an_existing_webhook_of_ours_is_found_again(local: Local) -> None:
     assert texts(local) == ["one", "two"]
 
 
-async def test_a_webhook_deleted_in_between_is_made_anew(local: Local) -> None:
+async def test_a_deleted_webhook_is_created_again(local: Local) -> None:
     connector = local.connector()
     (old,) = await send(connector, in_channel(local, "one"))
     local.discord.state.webhooks.clear()
@@ -85,7 +85,7 @@ async def test_a_webhook_deleted_in_between_is_made_anew(local: Local) -> None:
     assert texts(local) == []
 
 
-async def test_a_webhook_that_was_moved_is_left_where_it_is(local: Local) -> None:
+async def test_a_moved_webhook_is_replaced(local: Local) -> None:
     connector = local.connector()
     await local.start(connector)
     await send(connector, in_channel(local, "one"))
@@ -104,7 +104,9 @@ async def test_a_webhook_that_was_moved_is_left_where_it_is(local: Local) -> Non
     assert texts(local) == ["one", "two"]
 
 
-async def test_a_thread_begins_with_the_first_answer_and_has_the_roots_words(local: Local) -> None:
+async def test_a_thread_starts_with_the_first_reply_and_is_named_after_the_root(
+    local: Local,
+) -> None:
     root = await local.say("who has " + "very " * 40 + "long keys?")
 
     (receipt,) = await send(local.connector(), in_channel(local, "I do", thread=root))
@@ -116,7 +118,7 @@ async def test_a_thread_begins_with_the_first_answer_and_has_the_roots_words(loc
     assert len(thread.name) <= 100
 
 
-async def test_an_edit_in_an_archived_thread_opens_it_again(local: Local) -> None:
+async def test_an_edit_unarchives_its_thread(local: Local) -> None:
     connector = local.connector()
     root = await local.say("root")
     copies = tuple(await send(connector, in_channel(local, "tpyo", thread=root)))
@@ -129,7 +131,7 @@ async def test_an_edit_in_an_archived_thread_opens_it_again(local: Local) -> Non
     assert "typo" in texts(local)
 
 
-async def test_a_forum_post_gets_a_title_and_its_further_parts_stand_below(local: Local) -> None:
+async def test_a_forum_post_has_a_title_and_its_other_parts_in_the_thread(local: Local) -> None:
     guild = local.channel.workspace
     forum = channel_ref(guild, local.app["forums"][guild])
     connector = local.connector()
@@ -169,7 +171,7 @@ async def test_a_direct_message_is_posted_once_edited_and_deleted(local: Local) 
     assert len(local.discord.messages("@me", posted_message.channel)) == 1
 
 
-async def test_a_post_is_found_only_when_words_and_name_are_the_same(local: Local) -> None:
+async def test_a_delivery_lookup_needs_the_same_text_and_name(local: Local) -> None:
     connector = local.connector()
     (before,) = await send(connector, in_channel(local, "before"))
     await send(connector, in_channel(local, "hi", name="Bob"))
@@ -196,7 +198,7 @@ async def test_a_post_is_found_only_when_words_and_name_are_the_same(local: Loca
     )
 
 
-async def test_a_post_for_a_thread_that_never_began_is_not_found(local: Local) -> None:
+async def test_a_post_for_a_thread_that_never_started_is_not_found(local: Local) -> None:
     root = await local.say("root")
     connector = local.connector()
     (call,) = connector.encode(in_channel(local, thread=root)).calls
@@ -218,7 +220,7 @@ async def test_a_sixteenth_webhook_is_refused_with_a_remedy(local: Local) -> Non
     assert caught.value.code == "30007"
 
 
-async def test_a_missing_permission_is_named(local: Local) -> None:
+async def test_a_missing_permission_is_named_in_the_error(local: Local) -> None:
     channel = local.discord.state.channels[int(local.channel.channel)]
     assert channel.guild is not None
     for role in channel.guild.roles.values():
@@ -247,7 +249,7 @@ async def test_an_unreachable_server_is_unavailable(local: Local) -> None:
         await send(connector, in_channel(local))
 
 
-async def test_an_answer_that_never_comes_is_unsettled(local: Local) -> None:
+async def test_a_post_without_an_answer_is_unsettled(local: Local) -> None:
     connector = local.connector()
     await send(connector, in_channel(local, "one"))
     hangs = Fault(kind="hang", where="discord:webhook.execute:*", seconds=3600)
@@ -260,7 +262,7 @@ async def test_an_answer_that_never_comes_is_unsettled(local: Local) -> None:
         await sending
 
 
-async def test_an_empty_bucket_is_waited_for_before_the_next_call(local: Local) -> None:
+async def test_a_call_waits_for_an_empty_rate_limit_bucket(local: Local) -> None:
     local.context.limits.on = True
     connector = local.connector()
 
@@ -301,7 +303,7 @@ ANSWERS: list[tuple[ApiAnswer, type[PlatformError], str]] = [
 
 
 @pytest.mark.parametrize(("given", "kind", "words"), ANSWERS)
-def test_each_refusal_becomes_an_error_that_names_the_remedy(
+def test_every_refusal_becomes_an_error_with_advice(
     given: ApiAnswer, kind: type[PlatformError], words: str
 ) -> None:
     error = refusal(given, "Posting")
@@ -311,7 +313,7 @@ def test_each_refusal_becomes_an_error_that_names_the_remedy(
         raise error
 
 
-def test_a_401_to_a_request_without_the_bots_token_is_about_the_webhook() -> None:
+def test_a_401_without_the_bots_token_means_an_invalid_webhook() -> None:
     error = refusal(answer(401, {"code": 0, "message": "401: Unauthorized"}), "Posting",
                     authorised=False)  # fmt: skip
 
@@ -340,7 +342,7 @@ async def test_a_webhook_with_an_invalid_token_is_found_again(
     assert texts(local) == ["one", "two"]
 
 
-async def test_a_refused_token_shows_in_the_health_until_it_is_accepted(
+async def test_the_health_shows_a_refused_token_until_one_is_accepted(
     local: Local, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connector = local.connector()
@@ -388,5 +390,5 @@ def test_a_success_without_json_is_unsettled() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "short", "x" * 300, "word " * 60])
-def test_titles_fit(text: str) -> None:
+def test_every_forum_title_fits_discords_limit(text: str) -> None:
     assert 1 <= len(title_of(text)) <= 100

@@ -172,7 +172,9 @@ WRITTEN_ONLY: list[tuple[Document, str]] = [
 
 
 @pytest.mark.parametrize(("document", "native"), WRITTEN_ONLY)
-def test_what_discord_lacks_takes_the_nearest_form(document: Document, native: str) -> None:
+def test_unsupported_text_nodes_are_written_in_the_nearest_form(
+    document: Document, native: str
+) -> None:
     assert text_to_discord(document) == native
 
 
@@ -212,7 +214,7 @@ INLINES = st.recursive(LEAVES, _styled, max_leaves=8)
 
 @given(st.lists(INLINES, min_size=1, max_size=5))
 @settings(max_examples=examples(250))
-def test_styles_in_any_order_keep_every_character_and_settle(nodes: list[Inline]) -> None:
+def test_nested_styles_keep_every_character_and_are_stable(nodes: list[Inline]) -> None:
     document = line(*nodes)
 
     once = text_to_discord(document)
@@ -224,7 +226,7 @@ def test_styles_in_any_order_keep_every_character_and_settle(nodes: list[Inline]
 
 @given(MARKUP | st.text(max_size=200))
 @settings(max_examples=examples(250))
-def test_any_text_is_read_and_settles_after_one_round(native: str) -> None:
+def test_any_text_is_read_and_stable_after_one_round(native: str) -> None:
     read = discord_to_text(native, NAMES)
 
     written = text_to_discord(read)
@@ -236,7 +238,7 @@ def test_any_text_is_read_and_settles_after_one_round(native: str) -> None:
 @pytest.mark.parametrize(
     "piece", ["[", "[a](", "*", "**a ", "`", "```", "<", "> ", "- ", "  - ", "||", "_a", "\\", "(", "https://"]
 )  # fmt: skip
-def test_hostile_text_is_read_in_a_moment(piece: str) -> None:
+def test_hostile_text_is_read_in_bounded_time(piece: str) -> None:
     began = time.process_time()
 
     text_to_discord(discord_to_text(piece * (20_000 // len(piece)), NAMES))

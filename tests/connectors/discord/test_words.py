@@ -61,11 +61,11 @@ def test_a_long_text_is_cut_at_discords_limit() -> None:
     assert str(text_call.body["content"]).endswith("…")
 
 
-def test_plain_text_has_no_simpler_form() -> None:
+def test_plain_text_has_no_further_plain_form() -> None:
     assert in_words(call({"content": "hi"})) is None
 
 
-def test_an_odd_form_keeps_its_text() -> None:
+def test_a_malformed_form_keeps_its_text() -> None:
     text_call = in_words(call({"content": "hi", "components": "odd"}))
 
     assert text_call
@@ -77,6 +77,6 @@ def test_the_title_of_a_forum_post_has_no_formatting() -> None:
     assert title_words(CARD) == "Deploy"
 
 
-def test_a_title_is_the_heading_alone_where_there_is_one() -> None:
+def test_a_first_heading_is_the_whole_title() -> None:
     assert title_words({"content": "## Where to *eat*?\nThe old place closed."}) == "Where to eat?"
     assert title_words({"content": "No heading\n## below"}) == "No heading\n\nbelow"

@@ -49,7 +49,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_wrong_settings_say_what_to_do(name: str) -> None:
+def test_invalid_settings_raise_errors_with_advice(name: str) -> None:
     values, words = WRONG[name]
 
     with pytest.raises(ValidationError, match=words):
@@ -72,7 +72,7 @@ def test_importing_the_package_does_not_import_the_sdk() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_the_account_has_every_ability_but_a_typing_sign(sandbox: Sandbox) -> None:
+def test_the_account_has_every_ability_except_typing(sandbox: Sandbox) -> None:
     abilities = sandbox.connector().abilities
 
     missing = [field.name for field in fields(abilities) if getattr(abilities, field.name) is None]
@@ -96,7 +96,7 @@ def test_setup_prints_a_manifest_with_exactly_what_is_needed() -> None:
     assert json.loads(query["manifest_json"][0]) == manifest
 
 
-def test_setup_over_http_names_the_request_url() -> None:
+def test_setup_for_http_contains_the_request_url() -> None:
     options = {"receive": "http", "public_url": "https://b.test/", "account": "acme"}
     first, *others = connector_type.setup(options)
 
@@ -117,14 +117,14 @@ def test_setup_refuses_values_that_slack_would_refuse(options: dict[str, str]) -
         connector_type.setup(options)
 
 
-def test_the_required_scopes_are_asked_for() -> None:
+def test_the_manifest_requests_the_required_scopes() -> None:
     assert set(REQUIRED_SCOPES) <= set(SCOPES)
 
 
 # --- check ----------------------------------------------------------------------------------
 
 
-async def test_check_of_a_complete_setup_finds_no_problem(sandbox: Sandbox) -> None:
+async def test_check_reports_no_problem_for_a_complete_setup(sandbox: Sandbox) -> None:
     findings = await required(sandbox.connector().abilities.health).check([GENERAL])
 
     assert findings == [
@@ -135,7 +135,7 @@ async def test_check_of_a_complete_setup_finds_no_problem(sandbox: Sandbox) -> N
     ]
 
 
-async def test_check_finds_every_wrong_channel(sandbox: Sandbox) -> None:
+async def test_check_reports_every_wrong_channel(sandbox: Sandbox) -> None:
     app = sandbox.app()
     wrong = [
         ids.channel_ref(TEAM, app["quiet_channel"]),
@@ -158,7 +158,7 @@ async def test_check_finds_every_wrong_channel(sandbox: Sandbox) -> None:
     ]
 
 
-async def test_check_finds_missing_scopes_and_what_they_are_for(sandbox: Sandbox) -> None:
+async def test_check_reports_missing_scopes_with_their_purpose(sandbox: Sandbox) -> None:
     app = next(iter(a for a in sandbox.slack.slack.apps.values() if a.name == "Bridge"))
     app.scopes -= {"chat:write.customize", "reactions:read"}
 
@@ -174,7 +174,7 @@ async def test_check_finds_missing_scopes_and_what_they_are_for(sandbox: Sandbox
     ]
 
 
-async def test_check_of_a_wrong_token_says_so_and_stops(sandbox: Sandbox) -> None:
+async def test_check_reports_only_a_wrong_token(sandbox: Sandbox) -> None:
     connector = sandbox.connector(bot_token={"env": "WRONG"})
     sandbox.tokens.values["WRONG"] = "xoxb-wrong"
 
@@ -184,7 +184,7 @@ async def test_check_of_a_wrong_token_says_so_and_stops(sandbox: Sandbox) -> Non
     assert "install the app again" in finding.todo
 
 
-async def test_check_of_a_token_that_is_not_set_says_so(sandbox: Sandbox) -> None:
+async def test_check_reports_a_token_that_is_not_set(sandbox: Sandbox) -> None:
     (finding,) = await required(
         sandbox.connector(bot_token={"env": "UNSET"}).abilities.health
     ).check([])
@@ -192,7 +192,7 @@ async def test_check_of_a_token_that_is_not_set_says_so(sandbox: Sandbox) -> Non
     assert "UNSET" in finding.what
 
 
-async def test_check_of_http_wants_a_public_address(sandbox: Sandbox) -> None:
+async def test_check_requires_a_public_url_for_http(sandbox: Sandbox) -> None:
     findings = await required(sandbox.connector(receive="http").abilities.health).check([])
 
     assert [f.what for f in findings if f.level == "error"] == [
@@ -200,7 +200,7 @@ async def test_check_of_http_wants_a_public_address(sandbox: Sandbox) -> None:
     ]
 
 
-async def test_check_of_a_slack_that_is_down_says_so(sandbox: Sandbox) -> None:
+async def test_check_reports_an_unavailable_slack(sandbox: Sandbox) -> None:
     sandbox.context.faults.add(Fault(kind="status", where="slack:auth.test:*", status=503))
 
     (finding,) = await required(sandbox.connector().abilities.health).check([])
@@ -230,7 +230,7 @@ async def test_people_and_bots_are_looked_up(sandbox: Sandbox) -> None:
     assert borrowed.name == "GitHub"
 
 
-async def test_guests_and_user_groups_are_known(sandbox: Sandbox) -> None:
+async def test_a_profile_has_guest_status_and_user_groups(sandbox: Sandbox) -> None:
     connector = sandbox.connector()
     workspace = sandbox.slack.slack.workspaces[TEAM]
     workspace.groups["S0HELP"] = ("helpers", [ADA])

@@ -66,7 +66,7 @@ def asset(name: str) -> Asset:
 # --- what an author attaches ----------------------------------------------------------------
 
 
-def test_an_attachment_is_a_panel_with_all_that_stands_around_it() -> None:
+def test_an_attachment_is_a_panel_with_its_header_fields_and_footer() -> None:
     card = read(card_payloads.ATTACHMENT)
 
     above, panel = card.nodes
@@ -104,7 +104,7 @@ def test_an_attachment_is_a_panel_with_all_that_stands_around_it() -> None:
     ]
 
 
-def test_fields_know_where_they_stand() -> None:
+def test_every_field_has_its_json_pointer() -> None:
     (panel,) = read({"fields": [{"title": "a"}, {}, {"value": "b"}]}).nodes
 
     assert isinstance(panel, Container)
@@ -116,7 +116,7 @@ def test_fields_know_where_they_stand() -> None:
     ]
 
 
-def test_text_has_styles_unless_another_field_is_named() -> None:
+def test_the_text_is_mrkdwn_unless_mrkdwn_in_omits_it() -> None:
     attachment = {"text": "*a* <@U1> &amp; <https://example.com|b>"}
 
     styled, *others = (
@@ -125,11 +125,11 @@ def test_text_has_styles_unless_another_field_is_named() -> None:
     )
 
     link = Link("https://example.com", (Text("b"),))
-    who = Mention(ids.actor_id("T1", "U1"), "U1")
+    mention = Mention(ids.actor_id("T1", "U1"), "U1")
     assert styled == Container(
-        (prose_of(Strong((Text("a"),)), " ", who, " & ", link),), form="panel"
+        (prose_of(Strong((Text("a"),)), " ", mention, " & ", link),), form="panel"
     )
-    assert others == 2 * [Container((prose_of("*a* ", who, " & ", link),), form="panel")]
+    assert others == 2 * [Container((prose_of("*a* ", mention, " & ", link),), form="panel")]
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,9 @@ def test_text_has_styles_unless_another_field_is_named() -> None:
         (7, "default", None),
     ],
 )
-def test_colours_are_styles_or_numbers(color: Any, style: str, rgb: int | None) -> None:
+def test_attachment_colours_become_styles_or_numbers(
+    color: Any, style: str, rgb: int | None
+) -> None:
     (panel,) = read({"color": color, "text": "a"}).nodes
 
     assert isinstance(panel, Container)
@@ -166,14 +168,14 @@ def test_colours_are_styles_or_numbers(color: Any, style: str, rgb: int | None) 
         ("1e999", None),
     ],
 )
-def test_a_moment_may_be_written_in_several_ways(ts: Any, time: int | None) -> None:
+def test_an_attachment_timestamp_may_be_a_number_or_a_string(ts: Any, time: int | None) -> None:
     (panel,) = read({"ts": ts, "text": "a"}).nodes
 
     assert isinstance(panel, Container)
     assert panel.time == time
 
 
-def test_blocks_in_an_attachment_stand_in_its_panel() -> None:
+def test_blocks_in_an_attachment_are_in_its_panel() -> None:
     (panel,) = read(
         {"color": "danger", "blocks": [card_payloads.SECTION, {"type": "divider"}]}
     ).nodes
@@ -186,7 +188,7 @@ def test_blocks_in_an_attachment_stand_in_its_panel() -> None:
     ]
 
 
-def test_a_fallback_is_shown_only_where_there_is_nothing_else() -> None:
+def test_a_fallback_is_shown_only_when_the_attachment_has_no_other_content() -> None:
     assert read({"fallback": "Only *this*"}).nodes == (
         Container((prose_of("Only *this*"),), form="panel"),
     )
@@ -196,7 +198,7 @@ def test_a_fallback_is_shown_only_where_there_is_nothing_else() -> None:
     )
 
 
-def test_an_attachment_of_which_nothing_is_known_keeps_its_words() -> None:
+def test_an_unknown_attachment_is_kept_with_its_text() -> None:
     attachment: Any = {"id": 1, "list": {"title": "To do", "id": "F1"}}
 
     assert read(attachment, {"id": 2}).nodes == (
@@ -245,7 +247,7 @@ def test_legacy_actions_are_buttons_and_menus() -> None:
 # --- what slack attaches --------------------------------------------------------------------
 
 
-def test_the_film_of_a_link_is_played_by_a_page_and_has_its_picture() -> None:
+def test_a_video_unfurl_is_a_player_with_its_embed_page_and_poster() -> None:
     (panel,) = read(card_payloads.FILM).nodes
 
     page = "https://example.com/watch"
@@ -272,7 +274,7 @@ def test_the_film_of_a_link_is_played_by_a_page_and_has_its_picture() -> None:
     )
 
 
-def test_a_shared_message_is_said_once_in_its_blocks() -> None:
+def test_a_shared_message_with_blocks_shows_its_text_once() -> None:
     (panel,) = read(card_payloads.SHARED).nodes
 
     assert panel == Container(
@@ -288,7 +290,7 @@ def test_a_shared_message_is_said_once_in_its_blocks() -> None:
     )
 
 
-def test_files_of_a_shared_message_and_of_a_mail_are_files() -> None:
+def test_files_of_a_shared_message_and_of_an_email_are_read() -> None:
     shared = {"text": "look", "files": [card_payloads.PICTURE_FILE]}
     mailed = {
         "filename": "a.pdf",
@@ -315,7 +317,7 @@ def test_files_of_a_shared_message_and_of_a_mail_are_files() -> None:
 # --- files ----------------------------------------------------------------------------------
 
 
-def test_a_picture_of_slack_is_private_and_has_a_page() -> None:
+def test_an_image_file_of_slack_is_private_and_has_its_permalink() -> None:
     (node,) = read_file(card_payloads.PICTURE_FILE)
 
     assert node == Image(
@@ -345,7 +347,7 @@ def test_a_snippet_shows_its_text_as_code() -> None:
     assert code.at == "/files/0/preview"
 
 
-def test_a_mail_shows_its_words() -> None:
+def test_an_email_file_shows_its_plain_text_preview() -> None:
     mail = {
         "id": "F1",
         "mode": "email",
@@ -361,7 +363,7 @@ def test_a_mail_shows_its_words() -> None:
     assert words == prose_of("Hi")
 
 
-def test_films_and_sounds_are_played() -> None:
+def test_video_and_audio_files_are_players() -> None:
     film, sound = (read_file(file)[0] for file in card_payloads.EVERY_FILE[2:4])
 
     private: Any = {"private": True}
@@ -384,7 +386,7 @@ def test_any_other_file_is_a_file() -> None:
     assert (node.asset.name, node.title) == ("a.pdf", (Text("The paper"),))
 
 
-def test_a_file_elsewhere_is_opened_where_it_is() -> None:
+def test_an_external_file_links_to_its_external_url() -> None:
     remote = {
         "id": "F1",
         "name": "Plan",
@@ -399,13 +401,13 @@ def test_a_file_elsewhere_is_opened_where_it_is() -> None:
     assert (node.asset.url, node.asset.page) == ("", "https://docs.example/1")
 
 
-def test_a_file_that_is_gone_is_named() -> None:
+def test_a_deleted_file_is_shown_as_deleted() -> None:
     gone: Any = {"id": "F6", "mode": "tombstone"}
 
     assert read_file(gone) == (Native(FILES, gone, (prose_of("[deleted file]"),)),)
 
 
-def test_a_file_of_another_workspace_is_known_by_its_id() -> None:
+def test_a_file_of_another_workspace_has_only_its_id() -> None:
     assert read_file({"id": "F7", "file_access": "check_file_info"}) == (
         File(Asset(file_id="slack:F7", private=True)),
     )

@@ -103,7 +103,7 @@ def test_a_section_is_its_text() -> None:
     )
 
 
-def test_a_section_with_a_picture_and_fields_has_them_at_its_side_and_below() -> None:
+def test_a_section_keeps_its_fields_and_its_image_accessory() -> None:
     (node,) = read(SECTION)
 
     assert node == Section(
@@ -123,7 +123,7 @@ def test_a_section_with_a_picture_and_fields_has_them_at_its_side_and_below() ->
     ]
 
 
-def test_fields_know_where_they_stand() -> None:
+def test_every_field_has_its_json_pointer() -> None:
     (node,) = read({"type": "section", "fields": [mrkdwn("a"), mrkdwn(" "), mrkdwn("b")]})
 
     assert isinstance(node, Fields)
@@ -163,7 +163,7 @@ def test_a_first_line_that_is_bold_is_a_label(text: str, label: Any, value: Any)
         ({"type": "unheard_of", "text": plain("Hm")}, None),
     ],
 )
-def test_an_accessory_of_any_kind_stands_beside_the_text(
+def test_any_accessory_becomes_the_accessory_of_the_section(
     accessory: Any, expected: Node | None
 ) -> None:
     (node,) = read({"type": "section", "text": plain("Hi"), "accessory": accessory})
@@ -174,11 +174,11 @@ def test_an_accessory_of_any_kind_stands_beside_the_text(
     assert node.accessory.at == "/blocks/0/accessory"
 
 
-def test_an_accessory_without_a_text_stands_alone() -> None:
+def test_an_accessory_without_a_text_is_a_node_of_its_own() -> None:
     assert read({"type": "section", "accessory": LINK_BUTTON}) == (OPEN,)
 
 
-def test_plain_text_is_no_markup_but_names_of_emoji_are_read() -> None:
+def test_plain_text_has_no_markup_except_emoji_names() -> None:
     text = {"type": "plain_text", "text": "*a* <b> at 10:30:45 :our-own:\n:tada::+1:"}
 
     assert read({"type": "section", "text": text}) == (
@@ -189,7 +189,7 @@ def test_plain_text_is_no_markup_but_names_of_emoji_are_read() -> None:
     )
 
 
-def test_lists_that_slack_writes_as_text_are_lists_in_fields_too() -> None:
+def test_bullet_characters_in_fields_are_read_as_lists() -> None:
     (node,) = read({"type": "section", "fields": [mrkdwn("*To do*\n• one\n• two")]})
 
     assert node == Fields(
@@ -197,7 +197,7 @@ def test_lists_that_slack_writes_as_text_are_lists_in_fields_too() -> None:
     )
 
 
-def test_emoji_that_everybody_has_are_characters() -> None:
+def test_standard_emoji_are_read_as_unicode_characters() -> None:
     text = plain("Done :tada: :wave::skin-tone-3:")
 
     assert read({"type": "header", "text": text}) == (
@@ -217,13 +217,13 @@ def test_emoji_that_everybody_has_are_characters() -> None:
     )
 
 
-def test_plain_text_without_emoji_keeps_their_names() -> None:
+def test_plain_text_with_emoji_false_keeps_the_emoji_names() -> None:
     text = {"type": "plain_text", "text": "a :tada:", "emoji": False}
 
     assert read({"type": "section", "text": text}) == (prose_of("a :tada:"),)
 
 
-def test_an_address_that_is_no_web_page_is_text() -> None:
+def test_a_url_with_a_non_web_scheme_is_text() -> None:
     text = mrkdwn("<slack://channel?id=C1|Go there> <javascript:alert(1)>")
 
     assert read({"type": "section", "text": text}) == (
@@ -231,7 +231,7 @@ def test_an_address_that_is_no_web_page_is_text() -> None:
     )
 
 
-def test_a_section_that_says_nothing_is_nothing() -> None:
+def test_an_empty_section_gives_no_node() -> None:
     assert read({"type": "section", "text": mrkdwn(" ")}, {"type": "section"}) == ()
 
 
@@ -254,7 +254,7 @@ def test_a_divider_is_a_divider() -> None:
     assert node.at == "/blocks/0"
 
 
-def test_an_image_has_its_title_and_what_it_shows() -> None:
+def test_an_image_block_has_its_title_alt_text_and_size() -> None:
     members = {"title": plain("The cat"), "image_width": 10, "image_height": 20, "image_bytes": 300}
 
     assert read({**picture("cat"), **members}) == (
@@ -280,7 +280,7 @@ def test_an_image_has_its_title_and_what_it_shows() -> None:
         ({"image_url": "data:image/png;base64,AA==", "alt_text": "A"}, Asset(alt="A")),
     ],
 )
-def test_pictures_that_slack_keeps_are_private(source: Any, asset: Asset) -> None:
+def test_images_that_slack_stores_are_private(source: Any, asset: Asset) -> None:
     assert read({"type": "image", **source}) == (Image(asset),)
 
 
@@ -293,7 +293,7 @@ def test_a_context_is_one_line_of_texts_and_icons() -> None:
     ]
 
 
-def test_a_foreign_element_splits_a_context() -> None:
+def test_an_unsupported_element_splits_a_context() -> None:
     nodes = read({"type": "context", "elements": [mrkdwn("a"), BUTTON, mrkdwn("b")]})
 
     assert nodes[0] == Context((prose_of("a"),))
@@ -353,7 +353,7 @@ def test_a_markdown_block_mentions_as_slack_writes_it() -> None:
     )
 
 
-def test_nobody_is_mentioned_by_a_link_of_ours_in_a_markdown_block() -> None:
+def test_a_uacs_link_in_a_markdown_block_mentions_nobody() -> None:
     assert markdown("[@Ada](uacs:actor/slack:T1:U1) ||hidden||") == (
         Paragraph((Text("@Ada ||hidden||"),)),
     )
@@ -362,7 +362,7 @@ def test_nobody_is_mentioned_by_a_link_of_ours_in_a_markdown_block() -> None:
 # --- actions and inputs ---------------------------------------------------------------------
 
 
-def test_actions_stand_in_a_row_and_know_their_places() -> None:
+def test_an_actions_block_is_one_row_with_json_pointers() -> None:
     (node,) = read({"type": "actions", "block_id": "b", "elements": [LINK_BUTTON, LINK_BUTTON]})
 
     assert node == Actions((OPEN, OPEN))
@@ -371,7 +371,7 @@ def test_actions_stand_in_a_row_and_know_their_places() -> None:
     ]
 
 
-def test_an_action_that_nobody_knows_stands_between_two_rows() -> None:
+def test_an_unknown_action_splits_an_actions_block() -> None:
     unknown: Any = {"type": "unheard_of", "action_id": "x", "placeholder": plain("Do it")}
 
     assert read({"type": "actions", "elements": [LINK_BUTTON, unknown, LINK_BUTTON]}) == (
@@ -381,7 +381,7 @@ def test_an_action_that_nobody_knows_stands_between_two_rows() -> None:
     )
 
 
-def test_context_actions_are_quiet_buttons() -> None:
+def test_context_actions_are_read_as_secondary_buttons() -> None:
     (node,) = read({"type": "context_actions", "elements": [FEEDBACK_BUTTONS, ICON_BUTTON]})
 
     assert isinstance(node, Actions)
@@ -399,7 +399,7 @@ def test_context_actions_are_quiet_buttons() -> None:
     ]
 
 
-def test_the_buttons_of_a_message_that_asks_something_submit_it() -> None:
+def test_buttons_of_a_message_with_inputs_submit_the_inputs() -> None:
     asks: Any = {
         "type": "input",
         "label": plain("Why"),
@@ -416,7 +416,7 @@ def test_the_buttons_of_a_message_that_asks_something_submit_it() -> None:
     assert done(asks, row, side, quiet) == ["submit", "open", "submit", "press"]
 
 
-def test_an_input_whose_element_is_none_is_kept_with_its_words() -> None:
+def test_an_input_with_an_unknown_element_is_kept_with_its_text() -> None:
     block: Any = {
         "type": "input",
         "label": plain("What"),
@@ -432,7 +432,7 @@ def test_an_input_whose_element_is_none_is_kept_with_its_words() -> None:
 # --- films and files ------------------------------------------------------------------------
 
 
-def test_a_video_is_played_by_a_page() -> None:
+def test_a_video_block_is_a_player_with_its_embed_page() -> None:
     assert read(VIDEO) == (
         Player(
             "video",
@@ -446,14 +446,14 @@ def test_a_video_is_played_by_a_page() -> None:
     )
 
 
-def test_a_video_that_is_a_film_itself_has_an_address() -> None:
+def test_a_video_block_with_a_media_file_url_has_that_url() -> None:
     (node,) = read({**VIDEO, "video_url": "https://example.com/a.mp4?x=1"})
 
     assert isinstance(node, Player)
     assert node.asset == Asset(url="https://example.com/a.mp4?x=1", alt="A film")
 
 
-def test_a_remote_file_is_named() -> None:
+def test_a_remote_file_without_details_is_kept_with_its_id() -> None:
     block: Any = {"type": "file", "source": "remote", "external_id": "X1", "file_id": "F1"}
 
     assert read(block) == (Native(BLOCKS, block, (File(Asset(file_id="slack:F1", name="X1")),)),)
@@ -480,7 +480,7 @@ def test_a_call_is_a_link_to_join_it() -> None:
     assert read({"type": "call"}) == (Native(BLOCKS, {"type": "call"}, (prose_of("Call"),)),)
 
 
-def test_a_shared_workflow_is_its_name_and_a_button_that_begins_it() -> None:
+def test_a_shared_workflow_is_its_name_and_a_start_button() -> None:
     block: Any = {
         "type": "share_shortcut",
         "title": "Onboard",
@@ -544,7 +544,7 @@ def test_a_data_table_has_its_caption() -> None:
         ([plain("a")], (Native(PART, [plain("a")], cell("a")),)),
     ],
 )
-def test_a_cell_may_be_anything(value: Any, expected: Nodes) -> None:
+def test_a_table_cell_may_have_any_element(value: Any, expected: Nodes) -> None:
     (node,) = read({"type": "table", "rows": [[{"type": "raw_text", "text": "H"}, value]]})
 
     assert isinstance(node, Table)
@@ -569,7 +569,7 @@ def test_a_pie_has_one_series() -> None:
     assert node == Chart("pie", (Series("", (Point("A", 1.0), Point("B", 2.5))),), title="Shares")
 
 
-def test_a_chart_of_a_kind_that_nobody_knows_is_its_words() -> None:
+def test_a_chart_of_an_unknown_type_is_kept_with_its_text() -> None:
     block: Any = {
         "type": "data_visualization",
         "title": "Clouds",
@@ -592,17 +592,17 @@ CARD_NODE = Container(
 )
 
 
-def test_a_card_is_a_container_for_itself() -> None:
+def test_a_card_block_is_one_container() -> None:
     assert read(CARD) == (CARD_NODE,)
 
 
-def test_a_card_with_an_icon_of_slacks_own_has_a_badge() -> None:
+def test_a_card_with_a_slack_icon_has_a_badge() -> None:
     card = {"type": "card", "title": plain("A"), "slack_icon": {"type": "icon", "name": "rocket"}}
 
     assert read(card) == (Container((Badge(icon="rocket"),), form="card", title=(Text("A"),)),)
 
 
-def test_a_carousel_has_cards_and_nothing_else() -> None:
+def test_other_blocks_in_a_carousel_are_wrapped_in_cards() -> None:
     odd: Any = {"type": "section", "text": plain("odd")}
 
     assert read({"type": "carousel", "elements": [CARD, odd]}) == (
@@ -640,7 +640,7 @@ def test_a_plan_has_tasks_in_every_state() -> None:
     ]
 
 
-def test_a_container_may_be_folded() -> None:
+def test_a_collapsible_container_keeps_its_collapsed_state() -> None:
     block: Any = {
         "type": "container",
         "title": plain("A box"),
@@ -663,7 +663,7 @@ def test_a_container_may_be_folded() -> None:
     assert [inner.at for inner in walk((node,))][-1] == "/blocks/0/child_blocks/0"
 
 
-def test_a_container_that_cannot_be_folded_says_so() -> None:
+def test_a_container_that_is_not_collapsible_has_no_collapsed_state() -> None:
     (node,) = read({"type": "container", "rich_text_title": rich("A *box*"), "child_blocks": []})
 
     assert node == Container((), title=(Text("A *box*"),), collapsed=None)
@@ -672,7 +672,7 @@ def test_a_container_that_cannot_be_folded_says_so() -> None:
 # --- what nobody knows ----------------------------------------------------------------------
 
 
-def test_an_unknown_block_keeps_its_words_pictures_and_actions_in_order() -> None:
+def test_an_unknown_block_keeps_its_text_images_and_actions_in_order() -> None:
     block: Any = {
         "type": "unheard_of",
         "title": "New",
@@ -696,21 +696,21 @@ def test_an_unknown_block_keeps_its_words_pictures_and_actions_in_order() -> Non
     )
 
 
-def test_an_unknown_block_without_words_is_named() -> None:
+def test_an_unknown_block_without_text_is_shown_as_its_type() -> None:
     assert read({"type": "unheard_of", "id": 7}) == (
         Native(BLOCKS, {"type": "unheard_of", "id": 7}, (prose_of("[unheard_of]"),)),
     )
 
 
 @pytest.mark.parametrize("value", [None, 7, True, [], {}])
-def test_json_that_is_no_block_is_kept_unchanged(value: Any) -> None:
+def test_json_that_is_not_a_block_is_kept_unchanged(value: Any) -> None:
     (node,) = read(value)
 
     assert node == Native(PART, value)
     assert node.at == "/blocks/0"
 
 
-def test_a_bare_text_among_blocks_is_shown() -> None:
+def test_a_bare_string_among_blocks_is_shown() -> None:
     assert read("*hi*") == (Native(PART, "*hi*", (prose_of("*hi*"),)),)
 
 
@@ -721,7 +721,7 @@ def test_a_bare_text_among_blocks_is_shown() -> None:
         *("video", "table", "data_visualization", "card", "carousel", "plan", "container"),
     ],
 )
-def test_a_malformed_block_is_kept_with_its_words(kind: str) -> None:
+def test_a_malformed_block_is_kept_with_its_text(kind: str) -> None:
     block: Any = {"type": kind, "stuff": [{"label": plain("Some words")}]}
 
     nodes = read(block)

@@ -122,8 +122,8 @@ def _hidden(value: Json) -> tuple[str, ...]:
 
 def _readable_control(match: re.Match[str]) -> str:
     """The label of a link, followed by the URL when it is not a web address."""
-    target, bar, label = match[0][1:-1].partition("|")
-    if not bar or target[:1] in "@#!" or target.lower().startswith(("http", "mailto:")):
+    target, separator, label = match[0][1:-1].partition("|")
+    if not separator or target[:1] in "@#!" or target.lower().startswith(("http", "mailto:")):
         return match[1] or match[2]
     return f"{label} {target}"
 
@@ -170,7 +170,7 @@ def letters_of(words: str) -> str:
 # --- tests ----------------------------------------------------------------------------------
 
 
-def test_every_message_is_read_and_each_of_its_words_is_in_the_card() -> None:
+def test_the_card_of_every_corpus_message_has_all_of_its_words() -> None:
     count = 0
     lost: list[str] = []
     for name, native in messages():
@@ -209,14 +209,14 @@ def test_every_view_is_a_form_with_its_title() -> None:
         assert read_form(view).title == title.get("text", "")
 
 
-def test_whatever_else_slack_sends_is_a_message_or_called_none() -> None:
+def test_every_other_corpus_payload_is_read_or_refused() -> None:
     for file in sorted((Path(CORPUS or ".") / "slack").rglob("*.json")):
         with suppress(CodecError):
             for payload in payloads(orjson.loads(file.read_bytes())):
                 assert isinstance(read_payload(payload, "T1"), Card), file.name
 
 
-def test_pictures_of_slacks_own_files_are_private() -> None:
+def test_images_hosted_by_slack_are_private() -> None:
     for name, native in messages():
         for asset in _assets(read_message(native)):
             is_own = asset.url.startswith("https://files.slack.com/files-")

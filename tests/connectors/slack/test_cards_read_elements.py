@@ -64,7 +64,7 @@ def option(value: str, **members: Any) -> Option:
 # --- buttons --------------------------------------------------------------------------------
 
 
-def test_a_button_tells_its_author() -> None:
+def test_a_button_is_read_with_its_value_hint_and_confirmation() -> None:
     assert read(card_payloads.BUTTON) == Button(
         (Text("Go"),),
         id="go",
@@ -82,7 +82,7 @@ def test_a_button_with_an_address_opens_it() -> None:
 
 
 @pytest.mark.parametrize("url", ["slack://open", "javascript:alert(1)", "", 7, None])
-def test_a_button_with_an_address_that_is_no_web_page_is_pressed(url: Any) -> None:
+def test_a_button_with_a_non_web_url_is_a_press_button(url: Any) -> None:
     assert read({**card_payloads.LINK_BUTTON, "url": url}) == Button((Text("Open"),), id="open")
 
 
@@ -92,7 +92,7 @@ def test_a_button_may_have_emoji_and_be_dangerous() -> None:
     assert read(element) == Button((Text("Stop "), Emoji("tada", "🎉")), style="danger")
 
 
-def test_a_workflow_button_opens_the_link_that_begins_it() -> None:
+def test_a_workflow_button_opens_its_trigger_link() -> None:
     assert read(card_payloads.WORKFLOW_BUTTON) == Button(
         (Text("Run"),),
         does="open",
@@ -105,7 +105,7 @@ def test_a_workflow_button_opens_the_link_that_begins_it() -> None:
 # --- choices --------------------------------------------------------------------------------
 
 
-def test_a_menu_has_groups_and_a_first_choice() -> None:
+def test_a_select_menu_has_option_groups_and_an_initial_option() -> None:
     menu = read(card_payloads.STATIC_SELECT)
 
     assert menu == Choice(
@@ -123,7 +123,7 @@ def test_a_menu_has_groups_and_a_first_choice() -> None:
     assert menu.options[2].at == "/blocks/0/elements/0/option_groups/1/options/0"
 
 
-def test_a_menu_may_take_several() -> None:
+def test_a_multi_select_menu_allows_several_values() -> None:
     assert read(card_payloads.MULTI_STATIC_SELECT) == Choice(
         options=(option("a"), option("b"), option("c")),
         values=("a", "c"),
@@ -136,7 +136,7 @@ def test_a_menu_may_take_several() -> None:
 
 
 @pytest.mark.parametrize("many", [False, True])
-def test_an_external_menu_offers_what_is_chosen_beforehand(many: bool) -> None:
+def test_an_external_menu_has_its_initial_options(many: bool) -> None:
     element = card_payloads.MULTI_EXTERNAL_SELECT if many else card_payloads.EXTERNAL_SELECT
 
     assert read(element) == Choice(
@@ -144,7 +144,7 @@ def test_an_external_menu_offers_what_is_chosen_beforehand(many: bool) -> None:
     )
 
 
-def test_an_overflow_is_a_menu_behind_dots() -> None:
+def test_an_overflow_element_is_an_overflow_choice() -> None:
     assert read(card_payloads.OVERFLOW) == Choice(
         options=(option("a"), option("b", url="https://example.com/b")),
         form="overflow",
@@ -205,7 +205,7 @@ def test_checkboxes_are_a_list_of_many_choices() -> None:
         ),
     ],
 )
-def test_people_and_places_are_picked(element: Any, expected: Picker) -> None:
+def test_user_and_conversation_selects_are_pickers(element: Any, expected: Picker) -> None:
     picker = read(element)
 
     assert picker.dispatches
@@ -253,7 +253,7 @@ def _quiet(node: Any) -> Any:
         (card_payloads.FILE_INPUT, FileInput(kinds=("pdf", "png"), max=3)),
     ],
 )
-def test_dates_texts_numbers_and_files_are_asked_for(element: Any, expected: Any) -> None:
+def test_date_text_number_and_file_elements_are_inputs(element: Any, expected: Any) -> None:
     assert _quiet(read(element)) == expected
 
 
@@ -269,19 +269,19 @@ def test_an_input_block_gives_its_element_label_and_hint() -> None:
     )
 
 
-def test_an_input_block_may_be_optional_and_tell_every_change() -> None:
+def test_an_input_block_may_be_optional_and_dispatch_changes() -> None:
     node = read_input(card_payloads.STATIC_SELECT, optional=True, dispatch_action=True)
 
     assert (node.required, node.dispatches, node.confirm) == (False, True, CONFIRM)
 
 
 @pytest.mark.parametrize("value", ["nan", "inf", "1e999", "x", None, True, [], {}, 10**400])
-def test_a_number_that_is_none_is_left_out(value: Any) -> None:
+def test_an_invalid_initial_number_is_dropped(value: Any) -> None:
     assert read({"type": "number_input", "initial_value": value}).value is None
 
 
 @pytest.mark.parametrize("element", [*card_payloads.ACTIONS, *card_payloads.INPUTS])
-def test_wrong_values_leave_an_element_what_it_is(element: Any) -> None:
+def test_an_element_with_wrong_values_keeps_its_node_type(element: Any) -> None:
     for wrong in (None, 7, "x", [], {}, [None], {"type": "x"}):
         spoilt = {key: wrong for key in element if key != "type"}
 

@@ -23,7 +23,7 @@ def losses(*blocks: Any) -> tuple[Loss, ...]:
     return left_out(payload)
 
 
-def test_a_button_for_some_people_is_named_with_its_audience() -> None:
+def test_a_button_visible_to_some_users_is_reported_with_its_audience() -> None:
     button = {"type": "button", "visible_to_user_ids": ["U1", "U2"], "agent_prompt": "Go on"}
 
     assert losses({"type": "actions", "elements": [button]}) == (
@@ -32,7 +32,7 @@ def test_a_button_for_some_people_is_named_with_its_audience() -> None:
     )
 
 
-def test_addresses_that_are_no_links_are_named() -> None:
+def test_urls_that_are_no_web_links_are_reported_as_losses() -> None:
     image = {"type": "image", "image_url": "data:image/png;base64,AA==", "alt_text": "A"}
     link = {"type": "link", "url": "slack://open", "text": "Open"}
     rich = {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": [link]}]}
@@ -67,5 +67,5 @@ def test_deep_and_wide_json_is_walked_once() -> None:
     assert time.process_time() - begun < 5
 
 
-def test_the_codec_lists_what_is_not_read() -> None:
+def test_the_codec_reports_unread_content() -> None:
     assert isinstance(cards, ReportsUnreadContent)

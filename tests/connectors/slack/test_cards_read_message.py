@@ -64,7 +64,7 @@ def test_text_without_blocks_is_shown() -> None:
     )
 
 
-def test_a_message_may_say_nothing() -> None:
+def test_a_message_without_content_has_no_payloads() -> None:
     assert payloads({"type": "message", "subtype": "message_deleted", "text": " "}) == ()
 
 
@@ -86,17 +86,17 @@ def test_a_view_shows_its_blocks() -> None:
         ({"color": "good", "blocks": [DIVIDER]}, ATTACHMENTS),
     ],
 )
-def test_one_bare_payload_is_itself(native: Any, schema_id: str) -> None:
+def test_a_bare_block_attachment_or_file_is_one_payload(native: Any, schema_id: str) -> None:
     assert payloads(native) == (Payload(schema_id, native),)
 
 
 @pytest.mark.parametrize("native", [None, True, 7, "hi", {}, {"a": 1}, [1, None], ["hi"]])
-def test_json_that_is_no_message_is_read_as_none(native: Any) -> None:
+def test_json_that_is_not_a_message_is_refused(native: Any) -> None:
     with pytest.raises(CodecError, match="is no"):
         payloads(native)
 
 
-def test_payloads_are_the_values_at_their_pointers() -> None:
+def test_every_payload_is_the_value_at_its_json_pointer() -> None:
     native: Any = {
         "text": "a",
         "blocks": EVERY_BLOCK,
@@ -114,8 +114,8 @@ def test_payloads_are_the_values_at_their_pointers() -> None:
 def test_text_is_mrkdwn_of_the_workspace() -> None:
     card = read_payload(Payload("", "*hi* <@U1>", "/text"), "T1")
 
-    who = Mention(ids.actor_id("T1", "U1"), "U1")
-    assert card == Card((Prose((Paragraph((Strong((Text("hi"),)), Text(" "), who)),)),))
+    mention = Mention(ids.actor_id("T1", "U1"), "U1")
+    assert card == Card((Prose((Paragraph((Strong((Text("hi"),)), Text(" "), mention)),)),))
     assert card.nodes[0].at == "/text"
 
 
@@ -125,25 +125,25 @@ def test_markdown_text_is_standard_markdown() -> None:
     )
 
 
-def test_the_text_beside_blocks_is_what_notifications_say() -> None:
+def test_the_text_of_a_message_with_blocks_becomes_the_summary() -> None:
     native: Any = {"text": "*in* short &amp; <https://example.com|so>", "blocks": [DIVIDER]}
 
     assert read_message(native) == Card((Divider(),), summary="in short & so")
 
 
-def test_text_beside_attachments_is_shown() -> None:
+def test_the_text_of_a_message_with_attachments_is_shown() -> None:
     native: Any = {"text": "hi", "attachments": [{**ATTACHED, "fallback": "in short"}]}
 
     assert read_message(native) == Card((prose_of("hi"), panel("attached")))
 
 
-def test_attachments_alone_say_their_fallback_in_notifications() -> None:
+def test_the_fallback_of_lone_attachments_becomes_the_summary() -> None:
     native: Any = {"attachments": [{**ATTACHED, "fallback": "in short"}]}
 
     assert read_message(native) == Card((panel("attached"),), summary="in short")
 
 
-def test_all_that_a_message_shows_is_in_one_card() -> None:
+def test_blocks_attachments_and_files_are_in_one_card() -> None:
     native: Any = {"blocks": [DIVIDER], "attachments": [ATTACHED], "files": [PICTURE_FILE]}
 
     card = read_message(native)
@@ -152,7 +152,7 @@ def test_all_that_a_message_shows_is_in_one_card() -> None:
     assert [node.at for node in card.nodes] == ["/blocks/0", "/attachments/0", "/files/0"]
 
 
-def test_every_action_has_a_place_of_its_own() -> None:
+def test_every_action_has_a_unique_json_pointer() -> None:
     native: Any = {"blocks": EVERY_BLOCK, "attachments": EVERY_ATTACHMENT}
 
     places = [action.at for action in actions_of(read_message(native))]
@@ -170,7 +170,7 @@ def test_every_action_has_a_place_of_its_own() -> None:
         ({"blocks": [DIVIDER]}, ["/x/blocks/0"]),
     ],
 )
-def test_blocks_may_be_given_in_several_ways(data: Any, places: list[str]) -> None:
+def test_blocks_may_be_a_list_one_block_or_an_object(data: Any, places: list[str]) -> None:
     card = read_payload(Payload(BLOCKS, data, "/x"))
 
     assert card == Card((Divider(),))
@@ -178,7 +178,7 @@ def test_blocks_may_be_given_in_several_ways(data: Any, places: list[str]) -> No
 
 
 @pytest.mark.parametrize("data", [[ATTACHED], ATTACHED, {"attachments": [ATTACHED]}])
-def test_attachments_may_be_given_in_several_ways(data: Any) -> None:
+def test_attachments_may_be_a_list_one_attachment_or_an_object(data: Any) -> None:
     assert read_payload(Payload(ATTACHMENTS, data)) == Card((panel("attached"),))
 
 
@@ -186,7 +186,7 @@ def test_attachments_may_be_given_in_several_ways(data: Any) -> None:
     ("schema_id", "data"),
     [(BLOCKS, "x"), (ATTACHMENTS, 7), (FILES, None), ("", ["x"]), ("image/png", [])],
 )
-def test_an_unknown_payload_is_read_as_none(schema_id: str, data: Any) -> None:
+def test_an_unknown_payload_is_refused_with_its_json_pointer(schema_id: str, data: Any) -> None:
     with pytest.raises(CodecError) as caught:
         read_payload(Payload(schema_id, data, "/x"))
 
@@ -209,7 +209,7 @@ def test_a_view_is_a_form() -> None:
     assert read_form(view) == Form("A form", (Divider(),), id="ask", submit="Send", close="Stop")
 
 
-def test_json_that_is_no_view_is_read_as_none() -> None:
+def test_json_that_is_not_a_view_is_refused() -> None:
     with pytest.raises(CodecError, match="no Slack view"):
         read_form({"type": "modal"})
 
@@ -225,7 +225,7 @@ def test_the_codec_knows_three_kinds_of_payloads() -> None:
 _HI = [{"type": "section", "text": {"type": "mrkdwn", "text": "*hi*"}}]
 
 
-def test_lists_that_a_form_has_as_strings_are_read() -> None:
+def test_blocks_and_attachments_as_json_strings_are_read() -> None:
     attachments = [{"text": "below", "fallback": "f"}]
     message: Any = {"text": "t", "blocks": _HI, "attachments": attachments}
     form: Any = {
@@ -240,10 +240,10 @@ def test_lists_that_a_form_has_as_strings_are_read() -> None:
 
 
 @pytest.mark.parametrize("blocks", ["[", "[1", "{}", "", "no list", "[" * 5_000])
-def test_a_string_that_is_no_list_is_no_blocks(blocks: str) -> None:
+def test_a_blocks_string_that_is_not_a_json_list_is_ignored(blocks: str) -> None:
     assert read_message({"text": "t", "blocks": blocks}) == read_message({"text": "t"})
 
 
-def test_a_list_in_a_string_may_not_be_too_deep_either() -> None:
+def test_a_blocks_string_nested_too_deeply_is_refused() -> None:
     with pytest.raises(CodecError):
         read_message({"text": "t", "blocks": "[" * 1_010 + "]" * 1_010})

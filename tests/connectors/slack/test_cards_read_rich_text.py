@@ -47,7 +47,7 @@ def item(text: str) -> ListItem:
     return ListItem((paragraph(text),))
 
 
-def test_neighbours_of_one_style_are_one_node() -> None:
+def test_neighbouring_runs_of_one_style_are_merged() -> None:
     (node,) = read(
         section(
             text_element("a", bold=True),
@@ -59,13 +59,13 @@ def test_neighbours_of_one_style_are_one_node() -> None:
     assert node == Paragraph((Strong((Text("a"), Emphasis((Text("b"),)))), Strike((Text("c"),))))
 
 
-def test_underlined_and_highlighted_text_keeps_its_words() -> None:
+def test_underlined_and_highlighted_text_keeps_its_text() -> None:
     (node,) = read(section(text_element("a", underline=True), text_element("b", highlight=True)))
 
     assert node == Paragraph((Underline((Text("a"),)), Text("b")))
 
 
-def test_lists_and_code_with_a_border_stand_in_the_quote_above_them() -> None:
+def test_bordered_lists_and_code_belong_to_the_quote_above() -> None:
     quote = {"type": "rich_text_quote", "elements": [text_element("said")]}
     code = {"type": "rich_text_preformatted", "elements": [text_element("x = 1")], "border": 1}
 
@@ -84,7 +84,7 @@ def test_a_list_with_a_border_and_no_quote_above_is_a_quote() -> None:
     )
 
 
-def test_what_slack_adds_later_is_a_link_where_it_has_an_address() -> None:
+def test_an_unknown_rich_text_element_with_a_url_is_a_link() -> None:
     canvas = {"type": "canvas", "title": "Plan", "url": "https://example.com/docs/F1"}
     label = {"type": "tag", "text": "urgent", "color": "red"}
     chip = {"type": "color", "value": "#aa00ff"}
@@ -96,7 +96,7 @@ def test_what_slack_adds_later_is_a_link_where_it_has_an_address() -> None:
     )
 
 
-def test_elements_within_elements_are_read_as_what_they_hold() -> None:
+def test_nested_sections_are_read_as_their_content() -> None:
     assert read(section(section(section(text_element("deep"))))) == (paragraph("deep"),)
 
 
@@ -121,7 +121,7 @@ def test_many_lists_and_many_runs_take_time_that_grows_with_their_number() -> No
     assert time.process_time() - begun < 10
 
 
-def test_code_within_elements_within_code_is_code() -> None:
+def test_a_section_inside_preformatted_text_is_code() -> None:
     (node,) = read({"type": "rich_text_preformatted", "elements": [section(text_element("a = 1"))]})
 
     assert node == CodeBlock("a = 1")

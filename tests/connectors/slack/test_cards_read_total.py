@@ -99,19 +99,19 @@ def _values(holder: Any) -> list[Any]:
 
 
 @given(JSON)
-def test_any_json_is_a_card_or_none(native: Any) -> None:
+def test_any_json_is_read_or_refused(native: Any) -> None:
     read(native)
 
 
 @given(st.sampled_from([*sorted(SCHEMA_IDS), "", "other"]), JSON)
-def test_any_payload_is_a_card_or_none(schema_id: str, data: Any) -> None:
+def test_any_payload_is_read_or_refused_with_its_pointer(schema_id: str, data: Any) -> None:
     error = refusal(read_payload, Payload(schema_id, data, "/x"))
 
     assert error is None or error.pointer == "/x"
 
 
 @given(JSON)
-def test_any_view_is_a_form_or_none(view: Any) -> None:
+def test_any_view_is_read_or_refused(view: Any) -> None:
     error = refusal(read_form, view)
 
     assert error is None or "view" in error.reason
@@ -119,7 +119,7 @@ def test_any_view_is_a_form_or_none(view: Any) -> None:
 
 @SOME
 @given(mutated())
-def test_a_message_with_wrong_values_is_read_as_far_as_it_goes(native: Any) -> None:
+def test_a_message_with_wrong_values_is_read_and_its_nodes_have_valid_pointers(native: Any) -> None:
     card = read(native)
 
     assert card is not None
@@ -133,7 +133,7 @@ def test_reading_twice_gives_the_same(native: Any) -> None:
     assert read(native) == read(copy.deepcopy(native))
 
 
-def test_wrong_values_leave_the_rest_as_it_was() -> None:
+def test_malformed_blocks_do_not_change_how_the_others_are_read() -> None:
     native = copy.deepcopy(WHOLE)
     native["blocks"] = [{"type": "section", "text": 5}, None, 7, *EVERY_BLOCK]
 
@@ -158,7 +158,7 @@ def boxes(deep: int, *inner: Any) -> list[Any]:
     return blocks
 
 
-def test_containers_in_containers_are_boxes_as_far_as_anybody_can_tell_them_apart() -> None:
+def test_containers_nested_deeper_than_sixteen_levels_are_flattened() -> None:
     card = read({"blocks": boxes(490, {"type": "divider"})})
 
     assert card is not None
@@ -180,7 +180,7 @@ def test_json_nested_a_thousand_times_is_a_card(kind: str, key: str) -> None:
         read_message({"blocks": [{"a": [{"a": [{"a": [value]}]}]}]})
 
 
-def test_actions_within_what_nobody_knows_are_found_however_deep() -> None:
+def test_actions_deep_inside_unknown_blocks_are_found() -> None:
     value: Any = {"type": "button", "action_id": "b", "text": {"type": "plain_text", "text": "B"}}
     for _ in range(480):
         value = {"type": "unheard", "elements": [value]}
@@ -247,7 +247,7 @@ def test_large_input_takes_seconds_at_most(native: Any) -> None:
     assert time.process_time() - begun < 20
 
 
-def test_a_table_of_three_thousand_rows_keeps_all_its_cells() -> None:
+def test_a_table_of_three_thousand_rows_keeps_every_cell() -> None:
     rows = [[{"type": "raw_text", "text": f"{r}.{c}"} for c in range(20)] for r in range(3_000)]
 
     native: Any = {"blocks": [{"type": "table", "rows": rows}]}

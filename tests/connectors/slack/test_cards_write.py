@@ -31,7 +31,7 @@ def test_a_card_of_paragraphs_alone_is_a_text() -> None:
     assert [message.body for message in written.messages] == [{"text": "*Hi* there\n\n> quoted"}]
 
 
-def test_the_summary_is_what_notifications_say() -> None:
+def test_the_summary_becomes_the_notification_text() -> None:
     (message,) = write(prose("# Head"), summary="In & short").messages
 
     assert message.body == {
@@ -40,7 +40,7 @@ def test_the_summary_is_what_notifications_say() -> None:
     }
 
 
-def test_without_a_summary_notifications_say_the_first_words() -> None:
+def test_a_card_without_a_summary_uses_its_first_words_as_notification_text() -> None:
     card = Card((Divider(), prose("- a list & more"), prose("word " * 40)))
 
     (message,) = write_card(card, INTERACTIVE).messages
@@ -48,19 +48,19 @@ def test_without_a_summary_notifications_say_the_first_words() -> None:
     assert message.body["text"] == "a list &amp; more"
 
 
-def test_a_long_summary_is_cut_for_notifications() -> None:
+def test_a_long_summary_is_cut_in_the_notification_text() -> None:
     (message,) = write(prose("# x"), summary="word " * 60).messages
 
     assert message.body["text"] == f"{'word ' * 29}word…"
 
 
-def test_a_card_of_nothing_is_still_a_message() -> None:
+def test_an_empty_card_is_a_message_with_an_ellipsis() -> None:
     written = write(summary="")
 
     assert [message.body for message in written.messages] == [{"text": "…"}]
 
 
-def test_more_than_fifty_blocks_go_on_in_the_next_message() -> None:
+def test_more_than_fifty_blocks_continue_in_the_next_message() -> None:
     written_bodies = bodies(*[prose(f"# {number}") for number in range(70)])
 
     texts = [[block["text"]["text"] for block in body["blocks"]] for body in written_bodies]
@@ -68,7 +68,7 @@ def test_more_than_fifty_blocks_go_on_in_the_next_message() -> None:
     assert [body["text"] for body in written_bodies] == ["s", "50"]
 
 
-def test_more_than_a_message_of_characters_goes_on_in_the_next() -> None:
+def test_text_above_the_message_limit_continues_in_the_next_message() -> None:
     paragraph = "word " * 500
     written_bodies = bodies(*[prose(f"{number} {paragraph}") for number in range(8)])
 
@@ -91,11 +91,11 @@ FEEDBACK: Any = {
 SLACK = "application/vnd.slack.blocks+json"
 
 
-def test_sound_blocks_of_slack_go_home_as_they_are() -> None:
+def test_valid_native_slack_blocks_are_written_unchanged() -> None:
     assert blocks(Native(SLACK, FEEDBACK, (prose("?"),))) == [FEEDBACK]
 
 
-def test_other_payloads_are_what_stands_for_them() -> None:
+def test_invalid_or_foreign_native_payloads_are_written_as_their_fallback() -> None:
     payloads: list[Any] = [
         {**FEEDBACK, "elements": []},
         {"type": "header", "text": plain("x" * 151)},
@@ -113,7 +113,7 @@ def test_other_payloads_are_what_stands_for_them() -> None:
     assert blocks(Native(SLACK, FEEDBACK, (prose("so"),)), rendering=FOREIGN) == [section("so")]
 
 
-def test_an_id_that_is_taken_is_not_taken_again() -> None:
+def test_a_native_block_with_a_repeated_action_id_is_written_as_its_fallback() -> None:
     first, second = blocks(Native(SLACK, FEEDBACK), Native(SLACK, FEEDBACK, (prose("so"),)))
 
     assert (first, second) == (FEEDBACK, section("so"))

@@ -86,13 +86,13 @@ def test_buttons_carry_their_tokens() -> None:
     ]
 
 
-def test_twenty_five_elements_are_a_row() -> None:
+def test_an_actions_block_holds_twenty_five_elements() -> None:
     written_blocks = blocks(Actions(tuple(Button(line_of(str(n)), at=f"/{n}") for n in range(30))))
 
     assert [len(block["elements"]) for block in written_blocks] == [25, 5]
 
 
-def test_a_question_is_asked_with_every_text_that_slack_needs() -> None:
+def test_a_confirmation_has_every_text_that_slack_requires() -> None:
     input_block = Confirm(title="Sure?", text=line_of("It is gone then."), ok="Go", danger=True)
 
     (block,) = blocks(Button(line_of("Delete"), confirm=input_block, at="/b"))
@@ -106,7 +106,7 @@ def test_a_question_is_asked_with_every_text_that_slack_needs() -> None:
     }
 
 
-def test_a_long_label_is_cut_at_a_word_and_all_of_it_is_a_loss() -> None:
+def test_a_long_button_label_is_cut_at_a_word_and_reported_in_full() -> None:
     words = "many words " * 10
     node = Button(line_of(words), at="/b")
 
@@ -117,7 +117,7 @@ def test_a_long_label_is_cut_at_a_word_and_all_of_it_is_a_loss() -> None:
     assert losses(node) == (Loss(path="/b", kind="long_text", what=words.strip(), shown_as=label),)
 
 
-def test_what_nobody_would_hear_is_a_link_to_the_original() -> None:
+def test_a_foreign_button_is_a_link_to_the_original_message() -> None:
     node = Button(line_of("Go"), at="/b")
 
     assert blocks(node, rendering=FOREIGN) == [
@@ -128,14 +128,14 @@ def test_what_nobody_would_hear_is_a_link_to_the_original() -> None:
     )
 
 
-def test_without_an_original_it_is_words() -> None:
+def test_a_foreign_button_without_an_original_url_is_text() -> None:
     node = Button(line_of("Go"), at="/b")
 
     assert blocks(node, rendering=Rendering()) == [{"type": "context", "elements": [mrkdwn("Go")]}]
     assert losses(node, rendering=Rendering())[0].kind == "foreign_action"
 
 
-def test_a_disabled_button_is_words_between_two_rows() -> None:
+def test_a_disabled_button_is_text_between_two_rows() -> None:
     node = Actions(
         (
             Button(line_of("A"), at="/1"),
@@ -152,7 +152,7 @@ def test_a_disabled_button_is_words_between_two_rows() -> None:
     assert losses(node) == (Loss(path="/2", kind="disabled", what="B", shown_as="its words"),)
 
 
-def test_an_address_that_is_none_is_words_and_a_loss() -> None:
+def test_a_button_with_an_unsafe_url_is_text_and_a_loss() -> None:
     node = Button(line_of("Go"), does="open", url="javascript:alert(1)", at="/b")
 
     assert blocks(node) == [{"type": "context", "elements": [mrkdwn("Go")]}]
@@ -166,7 +166,7 @@ def test_an_address_that_is_none_is_words_and_a_loss() -> None:
     )
 
 
-def test_what_a_button_reveals_is_in_a_container_that_opens() -> None:
+def test_the_content_of_a_reveal_button_is_in_a_collapsible_container() -> None:
     inner = (
         TextInput(label=line_of("Why"), at="/i"),
         Button(line_of("Send"), does="submit", at="/s"),
@@ -193,7 +193,7 @@ def test_what_a_button_reveals_is_in_a_container_that_opens() -> None:
     assert losses(node) == ()
 
 
-def test_a_button_that_reveals_nothing_is_its_words() -> None:
+def test_a_reveal_button_without_content_is_written_as_its_label() -> None:
     node = Button(line_of("More"), does="reveal", at="/b")
 
     assert blocks(node) == [section("*More*")]
@@ -202,7 +202,7 @@ def test_a_button_that_reveals_nothing_is_its_words() -> None:
     )
 
 
-def test_two_actions_at_one_place_have_names_of_their_own() -> None:
+def test_two_actions_with_one_pointer_have_different_action_ids() -> None:
     (block,) = blocks(Actions((Button(line_of("A"), at="/b"), Button(line_of("B"), at="/b"))))
 
     names = [button_json["action_id"] for button_json in block["elements"]]
@@ -221,7 +221,7 @@ def named(at: str = "/i") -> Json:
     return {"action_id": token(at)}
 
 
-def test_text_is_asked_with_its_rules() -> None:
+def test_a_text_input_keeps_its_limits_and_hints() -> None:
     node = TextInput(
         label=line_of("L"), hint=line_of("H"), placeholder="P", value="v", multiline=True, min=1,
         max=90, dispatches=True, required=True, at="/i",
@@ -246,7 +246,7 @@ def test_text_is_asked_with_its_rules() -> None:
     ]
 
 
-def test_numbers_and_secrets_are_text_to_fill_in() -> None:
+def test_number_and_password_inputs_are_text_inputs() -> None:
     number = NumberInput(label=line_of("L"), value=4.5, min=1, at="/i")
     secret = TextInput(label=line_of("L"), value="hunter2", format="password", at="/j")
 
@@ -260,7 +260,7 @@ def test_numbers_and_secrets_are_text_to_fill_in() -> None:
     ]
 
 
-def test_stars_are_radio_buttons() -> None:
+def test_a_star_rating_input_is_radio_buttons() -> None:
     (block,) = blocks(NumberInput(label=line_of("L"), value=2, max=3, stars=True, at="/i"))
 
     assert block["element"]["options"] == [
@@ -269,7 +269,7 @@ def test_stars_are_radio_buttons() -> None:
     assert block["element"]["initial_option"] == option("★★", "2")
 
 
-def test_dates_and_boxes() -> None:
+def test_date_inputs_and_toggles_are_pickers_and_checkboxes() -> None:
     written_blocks = blocks(
         DateInput(label=line_of("L"), value="2026-11-21", at="/i"),
         DateInput(label=line_of("L"), of="time", value="17:30", at="/i"),
@@ -291,14 +291,14 @@ def test_dates_and_boxes() -> None:
     ]
 
 
-def test_a_day_that_is_none_is_not_chosen() -> None:
+def test_an_invalid_initial_date_is_dropped_and_reported() -> None:
     node = DateInput(label=line_of("L"), value="2026-02-31", at="/i")
 
     assert blocks(node) == [input_block({"type": "datepicker", **named()})]
     assert losses(node) == (Loss(path="/i", kind="value", what="2026-02-31"),)
 
 
-def test_choices_have_the_form_that_suits_them() -> None:
+def test_choices_are_menus_radio_buttons_or_checkboxes() -> None:
     two = options(2)
     many: dict[str, Any] = {"many": True, "values": ("v1",), "max": 2}
     written_blocks = blocks(
@@ -319,7 +319,7 @@ def test_choices_have_the_form_that_suits_them() -> None:
     assert elements[1]["max_selected_items"] == 2
 
 
-def test_options_have_groups_descriptions_and_signs() -> None:
+def test_options_keep_groups_descriptions_and_emoji() -> None:
     several = (
         Option(line_of("a"), "1", line_of("first"), emoji="🐶", group="G"),
         Option(line_of("b"), "2", group="H"),
@@ -333,7 +333,7 @@ def test_options_have_groups_descriptions_and_signs() -> None:
     ]
 
 
-def test_boxes_with_groups_are_a_menu() -> None:
+def test_a_list_choice_with_option_groups_is_a_menu() -> None:
     several = (Option(line_of("a"), "1", group="G"),)
 
     (block,) = blocks(Choice(label=line_of("L"), options=several, form="list", at="/i"))
@@ -341,7 +341,7 @@ def test_boxes_with_groups_are_a_menu() -> None:
     assert block["element"]["option_groups"][0]["label"] == plain("G")
 
 
-def test_more_than_a_hundred_options_are_told_in_groups() -> None:
+def test_more_than_a_hundred_options_are_put_in_option_groups() -> None:
     (block,) = blocks(Choice(label=line_of("L"), options=options(150), at="/i"))
 
     groups = block["element"]["option_groups"]
@@ -350,7 +350,7 @@ def test_more_than_a_hundred_options_are_told_in_groups() -> None:
     ]  # fmt: skip
 
 
-def test_a_menu_that_is_too_much_is_several() -> None:
+def test_a_menu_that_is_too_large_becomes_several_menus() -> None:
     several = tuple(Option(line_of(f"{n} {'o' * 60}"), f"v{n}") for n in range(150))
 
     written_blocks = blocks(Choice(label=line_of("L"), options=several, at="/i"))
@@ -360,7 +360,7 @@ def test_a_menu_that_is_too_much_is_several() -> None:
     assert losses(Choice(label=line_of("L"), options=several, at="/i"))[0].kind == "options_split"
 
 
-def test_values_that_slack_would_refuse_are_digests_of_them() -> None:
+def test_option_values_that_slack_refuses_are_replaced_by_digests() -> None:
     several = (
         Option(line_of("a"), "v" * 200), Option(line_of("b"), ""), Option(line_of("c"), "same"),
         Option(line_of("d"), "same"),
@@ -374,7 +374,7 @@ def test_values_that_slack_would_refuse_are_digests_of_them() -> None:
     assert values == option_values(several)
 
 
-def test_a_menu_behind_three_dots_stands_beside_its_label() -> None:
+def test_an_overflow_menu_is_the_accessory_of_its_label() -> None:
     links = (Option(line_of("Docs"), "d", url="https://e.example"),)
     node = Choice(label=line_of("More"), options=links, form="overflow", at="/i")
 
@@ -390,7 +390,7 @@ def test_a_menu_behind_three_dots_stands_beside_its_label() -> None:
     ]
 
 
-def test_pickers_offer_people_and_places() -> None:
+def test_pickers_are_written_as_user_channel_and_conversation_selects() -> None:
     written_blocks = blocks(
         Picker(of="people", values=("U0ACME1", "12345"), label=line_of("L"), at="/1"),
         Picker(of="channels", many=True, max=3, label=line_of("L"), at="/2"),
@@ -409,7 +409,7 @@ def test_pickers_offer_people_and_places() -> None:
     ]
 
 
-def test_in_a_row_a_label_is_a_placeholder() -> None:
+def test_the_label_of_a_menu_in_a_row_is_its_placeholder() -> None:
     menu = Choice(label=line_of("Where"), options=options(1), at="/i")
 
     assert blocks(Actions((menu,))) == [
@@ -424,7 +424,7 @@ def test_in_a_row_a_label_is_a_placeholder() -> None:
     ]
 
 
-def test_text_to_fill_in_leaves_the_row() -> None:
+def test_a_text_input_in_a_row_is_written_below_it() -> None:
     node = Actions((Button(line_of("A"), at="/b"), TextInput(placeholder="P", at="/i")))
 
     assert blocks(node) == [
@@ -444,7 +444,7 @@ def test_text_to_fill_in_leaves_the_row() -> None:
         (FileInput(at="/i"), "File"),
     ],
 )
-def test_an_input_without_a_label_is_called_by_what_stands_in_it_or_by_its_kind(
+def test_an_input_without_a_label_is_labelled_by_its_placeholder_or_type(
     node: Input, label: str
 ) -> None:
     (block,) = blocks(node)
@@ -463,13 +463,13 @@ def test_a_text_before_an_input_is_its_label() -> None:
     ]
 
 
-def test_a_menu_stands_beside_text() -> None:
+def test_a_picker_may_be_the_accessory_of_a_section() -> None:
     node = Section((prose("text"),), Picker(of="people", at="/i"))
 
     assert blocks(node) == [section("text", accessory={"type": "users_select", **named()})]
 
 
-def test_what_is_said_when_an_input_is_wrong_is_not_said_before() -> None:
+def test_an_error_text_of_an_input_is_not_shown_and_is_reported() -> None:
     node = TextInput(label=line_of("L"), error="Too short", at="/i")
 
     (block,) = blocks(node)
@@ -480,7 +480,7 @@ def test_what_is_said_when_an_input_is_wrong_is_not_said_before() -> None:
     ]
 
 
-def test_inputs_that_nobody_would_hear_are_what_they_ask() -> None:
+def test_foreign_inputs_are_written_as_their_label_and_options() -> None:
     node = Choice(label=line_of("Where"), options=options(2), at="/i")
 
     (block,) = blocks(node, rendering=FOREIGN)
@@ -495,7 +495,7 @@ def test_inputs_that_nobody_would_hear_are_what_they_ask() -> None:
     )
 
 
-def test_files_and_roles_are_asked_for_in_words() -> None:
+def test_file_inputs_and_role_pickers_are_text_inputs() -> None:
     """Messages take no files, and Slack has no roles."""
     file = FileInput(label=line_of("File"), kinds=("pdf",), at="/f")
     roles = Picker(of="roles", label=line_of("R"), placeholder="Which?", many=True, at="/r")
@@ -521,7 +521,7 @@ def test_files_and_roles_are_asked_for_in_words() -> None:
     )
 
 
-def test_of_several_that_are_chosen_a_single_choice_keeps_one() -> None:
+def test_a_single_choice_keeps_one_of_several_initial_values() -> None:
     node = Choice(label=line_of("L"), options=options(3), values=("v1", "v2"), at="/i")
 
     (block,) = blocks(node)
@@ -532,7 +532,7 @@ def test_of_several_that_are_chosen_a_single_choice_keeps_one() -> None:
     )
 
 
-def test_no_more_are_chosen_than_may_be() -> None:
+def test_initial_values_are_limited_to_the_maximum() -> None:
     node = Choice(label=line_of("L"), options=options(3), values=("v0", "v2"), many=True, max=1)
 
     (block,) = blocks(node)
@@ -542,7 +542,7 @@ def test_no_more_are_chosen_than_may_be() -> None:
     assert [loss.what for loss in losses(node)] == ["o2"]
 
 
-def test_boxes_do_not_count_and_three_dots_show_nothing_chosen() -> None:
+def test_the_limit_of_checkboxes_and_the_value_of_an_overflow_are_reported() -> None:
     boxes = Choice(options=options(3), form="list", many=True, max=2, label=line_of("L"))
     dots = Choice(options=options(2), form="overflow", values=("v1",))
 

@@ -44,7 +44,7 @@ from tests.connectors.slack.written_cards import (
 # --- what is told -----------------------------------------------------------------------------
 
 
-def test_alerts_are_quotes_behind_a_sign() -> None:
+def test_alerts_are_quotes_that_start_with_a_sign() -> None:
     node = Alert("error", markdown_to_text("It **failed**"), at="/a")
 
     assert blocks(node) == [section("> ⛔ It *failed*")]
@@ -167,7 +167,7 @@ def test_pictures_are_image_blocks() -> None:
     ]
 
 
-def test_pictures_without_a_public_address_are_links_or_travel_along() -> None:
+def test_images_without_a_public_url_are_links_or_uploads() -> None:
     node = Image(
         Asset(file_id="blob:sha256-1", alt="A cat", page="https://e.example/p"),
         title=line_of("Tom"),
@@ -182,19 +182,19 @@ def test_pictures_without_a_public_address_are_links_or_travel_along() -> None:
     assert (message.body["blocks"], message.files) == ([section("Tom")], (node.asset,))
 
 
-def test_files_that_slack_keeps_stay_where_they_are() -> None:
+def test_images_stored_by_slack_are_referenced_by_file_id() -> None:
     node = Image(Asset(file_id="slack:F0CAT", private=True, alt="A cat"))
 
     assert blocks(node) == [{"type": "image", "slack_file": {"id": "F0CAT"}, "alt_text": "A cat"}]
 
 
-def test_pictures_of_kinds_that_slack_refuses_are_links() -> None:
+def test_images_of_a_type_that_slack_refuses_are_links() -> None:
     node = Image(Asset(url="https://e.example/p.svg", alt="A drawing"))
 
     assert blocks(node) == [section("🖼 <https://e.example/p.svg|A drawing>")]
 
 
-def test_films_and_files_are_links() -> None:
+def test_videos_and_files_are_links() -> None:
     film = Player(
         "video", Asset(url="https://e.example/f.mp4"), title=line_of("Film"),
         author=line_of("Ada"), poster=PICTURE, link="https://e.example/watch",

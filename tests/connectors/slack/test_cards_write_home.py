@@ -76,7 +76,7 @@ def actions(card: Card) -> list[tuple[str, str]]:
     ]
 
 
-def test_nodes_and_actions_come_home_in_their_order() -> None:
+def test_corpus_cards_written_and_read_again_keep_nodes_and_actions_in_order() -> None:
     all_nodes = all_actions = kept_nodes = kept_actions = 0
     for card, back in cards_and_their_returns():
         before, expected_actions = nodes(card), actions(card)

@@ -157,7 +157,7 @@ def check_words(card: Card, written: Written) -> None:
 @EACH
 @DRAWN
 @given(card=cards())
-def test_slack_takes_every_message(rendering: Rendering, card: Card) -> None:
+def test_every_written_message_obeys_slacks_rules(rendering: Rendering, card: Card) -> None:
     written = write_card(card, rendering)
 
     assert written.messages
@@ -167,7 +167,7 @@ def test_slack_takes_every_message(rendering: Rendering, card: Card) -> None:
 @EACH
 @DRAWN
 @given(card=cards())
-def test_every_word_is_shown_once_and_in_order_or_named_as_lost(
+def test_every_word_is_shown_once_in_order_or_reported_as_a_loss(
     rendering: Rendering, card: Card
 ) -> None:
     check_words(card, write_card(card, rendering))
@@ -177,7 +177,7 @@ def test_every_word_is_shown_once_and_in_order_or_named_as_lost(
 @pytest.mark.timeout(3600)
 @settings(DRAWN, max_examples=examples(1_500))
 @given(card=cards(3))
-def test_many_cards_are_taken_with_all_their_words(card: Card) -> None:
+def test_large_cards_obey_slacks_rules_and_lose_no_word_silently(card: Card) -> None:
     for rendering in RENDERINGS.values():
         written = write_card(card, rendering)
 
@@ -198,7 +198,7 @@ _SIMPLE = st.one_of(
 
 @given(st.lists(_SIMPLE, max_size=4).map(tuple))
 @settings(max_examples=examples(500))
-def test_the_short_way_to_mrkdwn_says_the_same_as_the_long_one(line: tuple[Inline, ...]) -> None:
+def test_inline_and_document_writers_give_the_same_mrkdwn(line: tuple[Inline, ...]) -> None:
     written = text_to_mrkdwn((Paragraph(line),))
 
     assert document_to_mrkdwn((Paragraph(line),)) == (written if written.strip("\u200b ") else "")
@@ -206,7 +206,7 @@ def test_the_short_way_to_mrkdwn_says_the_same_as_the_long_one(line: tuple[Inlin
 
 @DRAWN
 @given(card=cards())
-def test_the_same_card_is_the_same_bytes(card: Card) -> None:
+def test_the_same_card_gives_the_same_bytes(card: Card) -> None:
     first, second = (write_card(card, RENDERINGS["heard"]) for _ in range(2))
 
     assert first == second

@@ -42,14 +42,14 @@ def test_headings_are_headers_and_deep_ones_are_bold() -> None:
     ]
 
 
-def test_a_heading_that_no_header_takes_is_bold() -> None:
+def test_a_heading_that_no_header_block_can_hold_is_bold() -> None:
     assert blocks(prose("# See [it](https://e.example)"), prose(f"# {'x' * 151}")) == [
         section("*See <https://e.example|it>*"),
         section(f"*{'x' * 151}*"),
     ]
 
 
-def test_names_of_emoji_are_emoji_only_where_they_are_meant() -> None:
+def test_an_escaped_emoji_name_in_a_header_stays_text() -> None:
     assert blocks(prose("# Say \\:tada:"), prose("# [:tada:](uacs:emoji/tada)")) == [
         {"type": "header", "text": {**plain("Say :tada:"), "emoji": False}},
         {"type": "header", "text": plain(":tada:")},
@@ -79,7 +79,7 @@ def test_lists_code_with_a_language_and_underline_are_rich_text() -> None:
     ]
 
 
-def test_text_that_mrkdwn_would_have_to_disguise_is_rich_text() -> None:
+def test_text_that_mrkdwn_cannot_escape_is_rich_text() -> None:
     assert blocks(prose(r"a \*b\* c")) == [rich(run(text("a *b* c")))]
 
 
@@ -111,14 +111,14 @@ def test_rules_are_dividers_and_tables_are_tables() -> None:
     ]
 
 
-def test_small_print_is_context_and_large_words_are_headers() -> None:
+def test_subtle_prose_is_a_context_and_huge_prose_is_a_header() -> None:
     assert blocks(prose("small", subtle=True), prose("BIG", size="huge")) == [
         {"type": "context", "elements": [mrkdwn("small")]},
         {"type": "header", "text": plain("BIG")},
     ]
 
 
-def test_long_text_is_cut_between_sentences_and_code_goes_on() -> None:
+def test_long_text_is_split_between_sentences_and_long_code_between_lines() -> None:
     sentences = "A sentence of some words. " * 150
     code = "\n".join(f"line {number}" for number in range(500))
 
@@ -136,7 +136,7 @@ def test_long_text_is_cut_between_sentences_and_code_goes_on() -> None:
     } == {"py"}
 
 
-def test_a_long_list_goes_on_with_its_numbers() -> None:
+def test_a_split_list_continues_its_numbers() -> None:
     items = "\n".join(f"{number}. {'word ' * 40}" for number in range(1, 31))
 
     written_blocks = blocks(prose(items))
@@ -147,7 +147,7 @@ def test_a_long_list_goes_on_with_its_numbers() -> None:
     assert sum(lengths) == 30
 
 
-def test_an_address_that_is_too_long_is_its_words_and_a_loss() -> None:
+def test_a_link_with_a_too_long_url_is_its_text_and_a_loss() -> None:
     url = f"https://e.example/{'x' * 3_000}"
 
     written = write(Prose((Paragraph((Link(url, line_of("here")),)),), at="/p"), summary="s")
@@ -163,7 +163,7 @@ def cell(words: str) -> tuple[Node, ...]:
     return (prose(words),) if words else ()
 
 
-def test_a_long_table_goes_on_in_further_messages_under_its_header() -> None:
+def test_a_long_table_continues_in_further_messages_with_its_header() -> None:
     rows = ((cell("n"),), *((cell(str(number)),) for number in range(150)))
 
     parts = [body["blocks"][0]["rows"] for body in bodies(Table(rows))]
@@ -172,7 +172,7 @@ def test_a_long_table_goes_on_in_further_messages_under_its_header() -> None:
     assert {part[0][0]["text"] for part in parts} == {"n"}
 
 
-def test_a_second_table_is_fixed_width_text_where_it_is_narrow() -> None:
+def test_a_narrow_second_table_of_a_message_is_fixed_width_text() -> None:
     table = Table(((cell("a"), cell("b")), (cell("1"), cell(""))), at="/t")
 
     written = write(table, table)
@@ -197,7 +197,7 @@ def test_a_second_table_is_fixed_width_text_where_it_is_narrow() -> None:
     )
 
 
-def test_a_table_with_more_than_text_in_it_is_shown_row_by_row() -> None:
+def test_a_table_with_buttons_is_written_row_by_row() -> None:
     button = Button(line_of("Go"), at="/b")
 
     written_blocks = blocks(Table(((cell("a"), cell("b")), (cell("1"), (button,))), at="/t"))
@@ -228,7 +228,7 @@ def test_a_table_of_too_many_columns_is_a_list() -> None:
     assert losses(Table(rows))[0].kind == "table_as_prose"
 
 
-def test_the_heads_of_a_list_of_rows_stand_once() -> None:
+def test_a_table_written_as_a_list_shows_its_header_once() -> None:
     rows = tuple(tuple(cell(f"{row}{n}") for n in range(21)) for row in "hvw")
 
     (block,) = blocks(Table(rows))
@@ -244,7 +244,7 @@ def test_the_heads_of_a_list_of_rows_stand_once() -> None:
 
 
 @pytest.mark.parametrize("more", [(), (Divider(),)])
-def test_styles_of_parts_of_a_label_are_named(more: tuple[Divider, ...]) -> None:
+def test_partial_styles_of_a_label_are_reported_as_losses(more: tuple[Divider, ...]) -> None:
     whole = prose("[**all**](https://a.example)")
     parts = replace(prose("[**some** text](https://a.example)"), at="/p")
 

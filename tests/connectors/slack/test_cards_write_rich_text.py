@@ -47,14 +47,14 @@ PRESERVED = (
 )
 
 
-def test_what_rich_text_can_say_is_the_same_when_it_is_read_again() -> None:
+def test_a_document_written_as_rich_text_is_read_back_unchanged() -> None:
     for markdown in PRESERVED:
         document = markdown_to_text(markdown)
 
         assert rich_text_to_text({"elements": text_to_rich_text(document)}, "T1") == document
 
 
-def test_lists_and_code_in_a_quote_have_its_bar() -> None:
+def test_lists_and_code_in_a_quote_have_a_border() -> None:
     document = markdown_to_text("> so\n>\n> - a\n>\n> ```\n> x\n> ```\n>\n> > deep")
 
     assert text_to_rich_text(document) == [
@@ -65,7 +65,7 @@ def test_lists_and_code_in_a_quote_have_its_bar() -> None:
     ]
 
 
-def test_code_in_a_list_stands_between_two_lists_and_the_numbers_go_on() -> None:
+def test_code_in_a_list_splits_it_and_the_numbers_continue() -> None:
     code = ListItem((Paragraph((Text("b"),)), CodeBlock("x")))
     document: Document = (
         List((ListItem((Paragraph((Text("a"),)),)), code, ListItem((Paragraph((Text("c"),)),))), 5),
@@ -88,7 +88,7 @@ def test_code_in_a_list_stands_between_two_lists_and_the_numbers_go_on() -> None
     ]
 
 
-def test_nothing_in_a_text_is_markup_or_control() -> None:
+def test_markup_and_control_characters_in_text_are_harmless() -> None:
     nasty = "<!here> *a* :tada: \x00\x1b \ud800"
 
     assert text_to_rich_text((Paragraph((Text(nasty),)),)) == [
@@ -96,7 +96,7 @@ def test_nothing_in_a_text_is_markup_or_control() -> None:
     ]
 
 
-def test_dates_emoji_and_links_are_elements_where_they_are_sound() -> None:
+def test_valid_dates_emoji_and_links_are_rich_text_elements() -> None:
     line = (
         Timestamp(1_700_000_000, "d", "14 Nov"),
         Timestamp(-1, "d", "long ago"),
@@ -126,13 +126,13 @@ def test_dates_emoji_and_links_are_elements_where_they_are_sound() -> None:
     ]
 
 
-def test_what_says_nothing_is_nothing() -> None:
+def test_an_empty_document_gives_no_elements() -> None:
     empty: tuple[Document, ...] = ((), (Paragraph(()),), (Quote(()),), (Paragraph((Text(" "),)),))
 
     assert [text_to_rich_text(document) for document in empty] == [[], [], [], []]
 
 
-def test_nesting_of_any_depth_is_written() -> None:
+def test_deeply_nested_documents_are_written() -> None:
     quoted: Any = Paragraph((Text("x"),))
     listed: Any = Paragraph((Text("x"),))
     styled: Any = Text("x")
@@ -156,7 +156,7 @@ def texts_of(elements: Any) -> Iterator[str]:
     max_examples=examples(150),
 )
 @given(DOCUMENTS.map(numbered))
-def test_every_word_of_any_text_is_said_in_its_place(document: Document) -> None:
+def test_every_word_of_a_document_is_written_in_order(document: Document) -> None:
     elements = text_to_rich_text(document)
 
     block = {"type": "rich_text", "elements": elements}
@@ -165,7 +165,7 @@ def test_every_word_of_any_text_is_said_in_its_place(document: Document) -> None
     assert not small or faults({"text": "x", "blocks": [block]}) == []
 
 
-def test_links_without_words_of_their_own_say_their_address() -> None:
+def test_a_link_whose_text_is_its_url_is_written_without_text() -> None:
     link = Link("https://e.example/", (Text("https://e.example/"),))
 
     assert text_to_rich_text((Paragraph((link,)),)) == [

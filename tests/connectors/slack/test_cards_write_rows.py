@@ -43,7 +43,7 @@ def field(label: str, value: str, *, short: bool = True) -> LabelledValue:
     return LabelledValue(line_of(label), markdown_to_text(value), short)
 
 
-def test_fields_stand_ten_in_a_section_and_long_ones_by_themselves() -> None:
+def test_a_section_holds_ten_short_fields_and_long_fields_are_separate() -> None:
     several = [field(f"l{number}", "v") for number in range(11)]
 
     written_blocks = blocks(Fields((*several, field("Long", "**v**", short=False))))
@@ -53,7 +53,7 @@ def test_fields_stand_ten_in_a_section_and_long_ones_by_themselves() -> None:
     assert written_blocks[2] == section("*Long*\n*v*")
 
 
-def test_a_section_takes_what_stands_at_its_side() -> None:
+def test_an_image_or_button_is_the_accessory_of_its_section() -> None:
     picture, button = Image(PICTURE), Button(line_of("Go"), at="/b")
 
     assert blocks(Section((prose("text"),), picture), Section((prose("- a\n- b"),), button)) == [
@@ -76,7 +76,7 @@ def test_text_fields_and_a_picture_are_one_section() -> None:
     assert blocks(node) == [section("text", fields=[mrkdwn("*l*\nv")], accessory=PICTURE_ELEMENT)]
 
 
-def test_what_cannot_stand_at_the_side_stands_below() -> None:
+def test_a_node_that_cannot_be_an_accessory_is_below_the_section() -> None:
     node = Section((prose("text"),), prose("more"), at="/s")
 
     assert blocks(node) == [section("text"), section("more")]
@@ -119,7 +119,7 @@ def test_a_row_of_texts_with_an_icon_is_fields_without_the_icon() -> None:
     ]
 
 
-def test_a_picture_stands_beside_whatever_begins_with_text() -> None:
+def test_an_image_column_is_the_accessory_of_the_first_text() -> None:
     group = Container((prose("a"), Divider()))
 
     assert blocks(Columns((Column((Image(PICTURE),)), Column((group,))))) == [
@@ -128,7 +128,7 @@ def test_a_picture_stands_beside_whatever_begins_with_text() -> None:
     ]
 
 
-def test_other_columns_stand_one_below_the_other() -> None:
+def test_other_columns_are_stacked() -> None:
     node = Columns(
         (Column((prose("- a"),)), Column((Divider(),), link="https://e.example")), at="/c"
     )
@@ -137,7 +137,7 @@ def test_other_columns_stand_one_below_the_other() -> None:
     assert losses(node)[0].kind == "stack_columns"
 
 
-def test_context_holds_ten_things() -> None:
+def test_a_context_block_holds_ten_elements() -> None:
     written_blocks = blocks(Context((Image(PICTURE), *(prose(str(n)) for n in range(12)))))
 
     assert [len(block["elements"]) for block in written_blocks] == [10, 3]
@@ -147,7 +147,7 @@ def test_context_holds_ten_things() -> None:
 # --- boxes ------------------------------------------------------------------------------------
 
 
-def test_a_panel_is_an_attachment_with_a_coloured_bar() -> None:
+def test_a_panel_is_an_attachment_with_its_colour() -> None:
     panel = Container(
         (prose("body"),),
         form="panel",
@@ -192,7 +192,7 @@ def test_a_panel_is_an_attachment_with_a_coloured_bar() -> None:
     ]
 
 
-def test_without_blocks_the_notification_is_the_fallback_of_the_attachment() -> None:
+def test_the_summary_of_a_lone_panel_is_the_attachments_fallback() -> None:
     (message,) = write(Container((prose("x"),), form="panel", style="good")).messages
 
     assert message.body == {
@@ -201,7 +201,7 @@ def test_without_blocks_the_notification_is_the_fallback_of_the_attachment() -> 
     }
 
 
-def test_what_follows_a_panel_has_a_bar_without_a_colour() -> None:
+def test_nodes_after_a_panel_are_in_an_attachment_without_a_colour() -> None:
     panel = Container((prose("x"),), form="panel", color=0xFF)
 
     (body,) = bodies(panel, Button(line_of("Go"), at="/b"))
@@ -209,7 +209,7 @@ def test_what_follows_a_panel_has_a_bar_without_a_colour() -> None:
     assert [attachment.get("color") for attachment in body["attachments"]] == ["#0000FF", None]
 
 
-def test_a_coloured_group_has_a_bar_where_nothing_plain_follows() -> None:
+def test_a_coloured_group_is_an_attachment_only_at_the_end_of_a_card() -> None:
     group = Container((prose("x"),), style="warning", at="/g")
 
     (last,) = write(prose("# a"), group).messages
@@ -260,7 +260,7 @@ def test_a_card_that_holds_more_is_a_container() -> None:
     assert [child["type"] for child in block["child_blocks"]] == ["rich_text", "divider"]
 
 
-def test_what_folds_is_a_container_that_opens() -> None:
+def test_collapsed_and_hidden_containers_are_collapsible() -> None:
     node = Container((prose("x"),), title=line_of("More"), collapsed=True)
     hidden = Container((prose("y"),), hidden=True, id="box")
     toggle = Button(line_of("Show"), does="toggle", targets=("box",), at="/b")
@@ -288,7 +288,7 @@ def test_what_folds_is_a_container_that_opens() -> None:
     )
 
 
-def test_what_a_button_without_words_opens_has_a_title() -> None:
+def test_a_container_toggled_by_an_unlabelled_button_has_a_title() -> None:
     toggle = Button((), does="toggle", targets=("x",), at="/b")
 
     (container,) = blocks(toggle, Container((prose("x"),), hidden=True, id="x"))
@@ -296,7 +296,7 @@ def test_what_a_button_without_words_opens_has_a_title() -> None:
     assert container["title"] == plain("Show more")
 
 
-def test_what_a_button_opens_side_by_side_is_in_one_container() -> None:
+def test_neighbouring_targets_of_one_toggle_are_in_one_container() -> None:
     boxes = [Container((prose(name),), hidden=True, id=name) for name in "xy"]
     toggle = Button(line_of("Show both"), does="toggle", targets=("x", "y"), at="/b")
 
@@ -316,7 +316,7 @@ def test_what_a_button_opens_side_by_side_is_in_one_container() -> None:
     )
 
 
-def test_a_button_that_opens_several_apart_names_one_of_them() -> None:
+def test_a_toggle_button_with_separate_targets_titles_only_the_first() -> None:
     first, second = (Container((prose(name),), hidden=True, id=name) for name in "xy")
     toggle = Button(line_of("Show both"), does="toggle", targets=("x", "y"), at="/b")
 
@@ -329,7 +329,7 @@ def test_a_button_that_opens_several_apart_names_one_of_them() -> None:
     )
 
 
-def test_more_than_a_container_takes_goes_on_in_one_that_says_so() -> None:
+def test_surplus_blocks_of_a_container_continue_in_a_second_titled_one() -> None:
     boxes = [Container((prose(f"# {n}"),), hidden=True, id=f"{n}") for n in range(12)]
     toggle = Button(line_of("All"), does="toggle", targets=tuple(f"{n}" for n in range(12)))
 
@@ -339,7 +339,7 @@ def test_more_than_a_container_takes_goes_on_in_one_that_says_so() -> None:
     assert (len(first["child_blocks"]), len(second["child_blocks"])) == (10, 2)
 
 
-def test_a_button_whose_box_stands_open_is_named() -> None:
+def test_a_toggle_button_whose_target_is_already_shown_is_reported() -> None:
     inner = Container((prose("x"),), id="x")
     outer = Container((inner,), form="panel", color=1)
     toggle = Button(line_of("Show"), does="toggle", targets=("x",), at="/b")
@@ -349,7 +349,7 @@ def test_a_button_whose_box_stands_open_is_named() -> None:
     )
 
 
-def test_a_bar_within_a_bar_keeps_its_colour() -> None:
+def test_a_coloured_container_inside_a_panel_keeps_its_colour() -> None:
     inner = Container((prose("b"),), style="good")
     node = Container((prose("a"), inner, prose("c")), form="panel", color=1)
 
@@ -363,13 +363,13 @@ def test_a_bar_within_a_bar_keeps_its_colour() -> None:
     assert losses(node) == ()
 
 
-def test_a_grey_ground_is_no_colour() -> None:
+def test_the_emphasis_style_is_not_written_as_a_colour() -> None:
     node = Container((Container((prose("x"),), style="emphasis"),), title=line_of("T"))
 
     assert losses(node) == ()
 
 
-def test_what_is_hidden_until_asked_folds() -> None:
+def test_a_spoiler_image_is_in_a_collapsed_container() -> None:
     (block,) = blocks(Image(Asset(url="https://e.example/p.png", alt="A cat", spoiler=True)))
 
     assert block == {
@@ -381,7 +381,7 @@ def test_what_is_hidden_until_asked_folds() -> None:
     }
 
 
-def test_more_than_ten_blocks_go_on_in_a_second_container() -> None:
+def test_more_than_ten_child_blocks_continue_in_a_second_container() -> None:
     node = Container(tuple(prose(f"# {n}") for n in range(12)), title=line_of("T"), collapsed=False)
 
     first, second = blocks(node)
@@ -390,7 +390,7 @@ def test_more_than_ten_blocks_go_on_in_a_second_container() -> None:
     assert (first["title"], second["title"]) == (plain("T"), plain("Continued (2)"))
 
 
-def test_cards_to_leaf_through_are_a_carousel() -> None:
+def test_a_carousel_of_cards_is_carousel_blocks_of_ten() -> None:
     card = Container((prose("b"),), form="card", title=line_of("T"))
 
     first, second = blocks(Carousel((card,) * 12))
@@ -399,14 +399,14 @@ def test_cards_to_leaf_through_are_a_carousel() -> None:
     assert first["elements"][0] == {"type": "card", "title": mrkdwn("T"), "body": mrkdwn("b")}
 
 
-def test_cards_that_no_carousel_takes_stand_one_below_the_other() -> None:
+def test_cards_that_a_carousel_cannot_hold_are_stacked() -> None:
     card = Container((prose("- b"),), form="card", title=line_of("T"))
 
     assert [block["type"] for block in blocks(Carousel((card, card)))] == ["container"] * 2
     assert losses(Carousel((card, card), at="/c"))[0].kind == "stack_carousel"
 
 
-def test_containers_of_any_depth_are_written() -> None:
+def test_deeply_nested_containers_are_written() -> None:
     node: Node = prose("deep")
     for _ in range(600):
         node = Container((node,), form="panel", color=1)

@@ -29,7 +29,7 @@ def _objects(folder: str) -> list[tuple[str, dict[str, object]]]:
     return objects
 
 
-def test_every_event_is_decoded_or_called_undecodable() -> None:
+def test_every_corpus_event_is_decoded_or_undecodable() -> None:
     decoded = undecodable = 0
     for _name, body in _objects("events"):
         event = body if "event" in body or "ts" not in body else envelope(dict(body))
@@ -45,7 +45,7 @@ def test_every_event_is_decoded_or_called_undecodable() -> None:
     assert decoded > 0.9 * (decoded + undecodable)
 
 
-def test_every_block_is_kept_and_has_text() -> None:
+def test_every_corpus_block_gives_content_parts() -> None:
     for name, body in _objects("blocks"):
         blocks = objects_at(body, "blocks") or [body]
         content = post_content({"blocks": list(blocks)}, "T1")

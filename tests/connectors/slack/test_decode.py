@@ -242,7 +242,7 @@ ORIGIN = f"https://slack.com/app_redirect?team={TEAM}&channel={CHANNEL}&message_
 
 
 @pytest.mark.parametrize("name", RICH)
-def test_a_rich_post_keeps_its_payloads_and_says_what_they_say(name: str) -> None:
+def test_a_rich_post_keeps_its_payloads_and_has_text_fallbacks(name: str) -> None:
     event, content, additions = RICH[name]
 
     decoded_event = decoded(event)
@@ -253,7 +253,7 @@ def test_a_rich_post_keeps_its_payloads_and_says_what_they_say(name: str) -> Non
     assert document["metadata"] == {"uacs_bridge": {"version": 1, "origin": ORIGIN, **additions}}
 
 
-def test_metadata_of_another_app_stays_with_its_message() -> None:
+def test_metadata_of_another_app_is_kept_with_the_message() -> None:
     metadata = {"event_type": "task", "event_payload": {"id": 7}}
 
     decoded_event = decoded(post("", blocks=SECTION, metadata=metadata))
@@ -280,7 +280,7 @@ def press(**changes: Any) -> Json:
     }  # fmt: skip
 
 
-def test_a_press_tells_who_what_where_and_all_inputs() -> None:
+def test_a_press_has_its_actor_action_target_and_input_values() -> None:
     (decoded_press,) = decode(raw(press()), OWN_IDENTITY)
 
     assert decoded_press == ActionPressed(
@@ -289,7 +289,7 @@ def test_a_press_tells_who_what_where_and_all_inputs() -> None:
     )  # fmt: skip
 
 
-def test_a_menu_in_two_parts_has_what_was_chosen_in_both() -> None:
+def test_the_values_of_a_split_menu_are_merged() -> None:
     name = "t" * 22
     part = {"type": "multi_static_select", "selected_options": [{"value": "a"}]}
     other = {"type": "multi_static_select", "selected_options": [{"value": "b"}]}
@@ -306,7 +306,7 @@ def test_a_menu_in_two_parts_has_what_was_chosen_in_both() -> None:
     assert decoded_press.values == {name: ["a", "b"], "u" * 22: "c"}
 
 
-def test_a_choice_from_a_menu_tells_what_was_chosen() -> None:
+def test_a_menu_choice_has_the_selected_value() -> None:
     menu = {
         "type": "static_select", "action_id": "tok9", "selected_option": {"value": "large"},
         "action_ts": LATER,
@@ -318,7 +318,7 @@ def test_a_choice_from_a_menu_tells_what_was_chosen() -> None:
     assert (decoded_press.token, decoded_press.values) == ("tok9", {"tok9": "large"})
 
 
-def test_an_interaction_that_is_no_press_is_kept_unknown() -> None:
+def test_an_interaction_other_than_a_press_gives_an_unknown_event() -> None:
     (decoded_event,) = decode(raw(press(type="view_submission")), OWN_IDENTITY)
 
     assert isinstance(decoded_event, Unknown)
@@ -421,7 +421,7 @@ def test_a_change_becomes_its_event(name: str) -> None:
     assert decoded(event) == expected
 
 
-def test_an_edit_of_our_own_copy_is_ours() -> None:
+def test_an_edit_of_our_own_copy_is_marked_as_our_own() -> None:
     ours = {"bot_id": "BOURS", "user": None, "username": "Ann", "subtype": "bot_message"}
 
     event = decoded(change({**post("b"), **ours}, {**post("a"), **ours}))
@@ -554,7 +554,7 @@ def test_a_slash_command_has_its_actor_and_text() -> None:
     )
 
 
-def test_who_is_named_in_a_slash_command_is_known() -> None:
+def test_mentions_in_a_slash_command_are_resolved() -> None:
     body = {
         "command": "/bridge", "text": "block <@U2|ben> &amp; <#C2|random>", "user_id": "UADA",
         "team_id": TEAM, "channel_id": CHANNEL,
@@ -568,7 +568,7 @@ def test_who_is_named_in_a_slash_command_is_known() -> None:
     assert "&amp;" not in event.text
 
 
-def test_an_unknown_press_is_kept_as_unknown() -> None:
+def test_a_press_of_a_foreign_button_gives_an_unknown_event() -> None:
     body = {
         "type": "block_actions", "team": {"id": TEAM}, "channel": {"id": CHANNEL},
         "actions": [{"action_id": "go", "action_ts": TS}],
@@ -579,7 +579,7 @@ def test_an_unknown_press_is_kept_as_unknown() -> None:
     assert event == Unknown(kind="block_actions", **at())
 
 
-def test_the_envelope_alone_tells_who_we_are() -> None:
+def test_our_own_posts_are_recognised_from_the_envelope_alone() -> None:
     event = decoded(post("<@UBOT> hi", app_id="AOURS", bot_id="B1"), us=None)
 
     assert isinstance(event, MessagePosted)
@@ -587,13 +587,13 @@ def test_the_envelope_alone_tells_who_we_are() -> None:
     assert event.place.channel == CH
 
 
-def test_in_a_shared_channel_the_workspace_is_ours() -> None:
+def test_a_shared_channel_belongs_to_our_workspace() -> None:
     event = decoded(post(), team_id="TOTHER", context_team_id=TEAM)
 
     assert event.place.channel == CH
 
 
-def test_another_workspace_on_the_same_url_stays_another_one() -> None:
+def test_an_event_of_another_workspace_keeps_that_workspace() -> None:
     elsewhere = [{"team_id": "T2", "user_id": "UBOT2", "is_bot": True}]
 
     event = decoded(post(), team_id="T2", authorizations=elsewhere)
@@ -601,7 +601,7 @@ def test_another_workspace_on_the_same_url_stays_another_one() -> None:
     assert event.place.channel == ids.channel_ref("T2", CHANNEL)
 
 
-def test_the_time_is_slacks_with_its_offset() -> None:
+def test_the_event_time_is_slacks_timestamp() -> None:
     event = decoded(post())
 
     assert isinstance(event, MessagePosted)
@@ -623,7 +623,7 @@ BROKEN: dict[str, Json] = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_an_undecodable_payload_says_why(name: str) -> None:
+def test_an_undecodable_payload_raises_an_error_with_a_reason(name: str) -> None:
     with pytest.raises(UndecodableEvent) as caught:
         decoded(BROKEN[name])
 
@@ -640,7 +640,7 @@ def test_lone_surrogates_do_not_stop_a_message() -> None:
     assert event.message.content == (TextPart(text="half ?", format="markdown"),)
 
 
-def test_the_native_stop_names_who_and_what() -> None:
+def test_a_native_stop_has_its_actor_and_messages() -> None:
     event: Json = {
         "type": "agent_session_stopped", "channel": CHANNEL, "user": "UADA", "thread_ts": ROOT,
         "event_ts": TS, "streaming_message_ts": [LATER, 7],

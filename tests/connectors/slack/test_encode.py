@@ -87,7 +87,7 @@ def copy(slot: int, **more: Any) -> Receipt:
     return Receipt(slot=slot, native_id=f"1700000000.{slot:06}", **more)
 
 
-def test_a_post_carries_its_author_and_its_operation() -> None:
+def test_a_post_has_its_author_and_operation_id() -> None:
     encoded = post("**hi** Bob", thread="1700000000.000100")
 
     assert encoded == Encoded(
@@ -123,7 +123,7 @@ def test_a_post_carries_its_author_and_its_operation() -> None:
     )
 
 
-def test_an_edit_changes_what_stands_there() -> None:
+def test_an_edit_updates_the_existing_copy() -> None:
     (call,) = edit("new", copy(0, thread="1.2")).calls
 
     assert (call.kind, call.method, call.native_id) == ("edit", "chat.update", "1700000000.000000")
@@ -136,13 +136,13 @@ def test_an_edit_changes_what_stands_there() -> None:
     }  # fmt: skip
 
 
-def test_a_longer_edit_posts_what_is_new_below() -> None:
+def test_a_longer_edit_posts_further_parts() -> None:
     calls = edit(LONG, copy(0)).calls
 
     assert [(call.kind, call.slot) for call in calls] == [("edit", 0), ("post", 1), ("post", 2)]
 
 
-def test_a_shorter_edit_takes_away_what_is_left_over() -> None:
+def test_a_shorter_edit_deletes_surplus_parts() -> None:
     calls = edit("short", copy(0), copy(1), copy(2)).calls
 
     assert [(call.kind, call.slot) for call in calls] == [
@@ -150,11 +150,11 @@ def test_a_shorter_edit_takes_away_what_is_left_over() -> None:
     ]  # fmt: skip
 
 
-def test_a_copy_that_a_person_took_away_stays_away() -> None:
+def test_a_copy_deleted_by_a_person_is_not_edited() -> None:
     assert edit("new", copy(0, deleted=True)).calls == ()
 
 
-def test_a_deletion_takes_every_standing_copy_away() -> None:
+def test_a_deletion_deletes_every_remaining_copy() -> None:
     operation = DeleteMessage(**COMMON)
     copies = (copy(0), copy(1, deleted=True), copy(2))
 
@@ -195,7 +195,7 @@ def test_an_emoji_without_a_name_is_a_loss() -> None:
     assert encoded == Encoded(calls=(), losses=(loss,))
 
 
-def test_an_answer_for_the_channel_too_is_broadcast_and_its_edit_is_not() -> None:
+def test_only_the_post_of_a_broadcast_reply_is_broadcast() -> None:
     operation = PostMessage(byline=ANN, broadcast=True, **COMMON)
     delivery = Delivery(operation=operation, message=message("all of you"), thread="1700.1")
 
@@ -207,8 +207,8 @@ def test_an_answer_for_the_channel_too_is_broadcast_and_its_edit_is_not() -> Non
     assert "reply_broadcast" not in {**plain.body, **unthreaded.body}
 
 
-def test_a_reply_quotes_what_it_answers() -> None:
-    quoted = QuotedMessage(author="Bob *B*", excerpt="shall we\n\n> go <!here>?")
+def test_a_reply_quotes_the_message_that_it_answers() -> None:
+    quoted = Quoted(author="Bob *B*", excerpt="shall we\n\n> go <!here>?")
 
     (call,) = post("yes", quoted=quoted).calls
 
@@ -223,7 +223,7 @@ def test_a_long_excerpt_ends_in_an_ellipsis() -> None:
     assert len(quote) < 220
 
 
-def test_pieces_keep_the_author_and_count_up() -> None:
+def test_every_part_of_a_long_post_has_the_author_and_a_slot() -> None:
     calls = post(LONG).calls
 
     assert len(calls) == 3
@@ -232,7 +232,7 @@ def test_pieces_keep_the_author_and_count_up() -> None:
     assert " ".join(str(call.body["text"]) for call in calls).split() == LONG.split()
 
 
-def test_code_that_is_cut_is_closed_and_opened_again() -> None:
+def test_split_code_is_closed_and_reopened() -> None:
     calls = post("```py\n" + "print('x < y')\n" * 500 + "```").calls
 
     assert len(calls) > 1
@@ -261,7 +261,7 @@ class NoFetcher:
         return
 
 
-def test_a_file_with_an_address_is_a_link_below_the_words() -> None:
+def test_a_file_with_a_url_is_a_link_below_the_text() -> None:
     link = {"url": "https://f.test/a.pdf"}
     encoded = rich(
         {"type": "text", "text": "see"},
@@ -274,7 +274,7 @@ def test_a_file_with_an_address_is_a_link_below_the_words() -> None:
     assert encoded.losses
 
 
-def test_blocks_go_home_as_they_came() -> None:
+def test_native_blocks_are_sent_home_unchanged() -> None:
     blocks = [{"type": "header", "text": {"type": "plain_text", "text": "Hi"}, "block_id": "b1"}]
     encoded = rich(
         {
@@ -288,7 +288,7 @@ def test_blocks_go_home_as_they_came() -> None:
     assert encoded.losses == ()
 
 
-def test_buttons_that_nobody_hears_are_no_buttons_at_home() -> None:
+def test_foreign_native_buttons_are_not_sent_as_buttons() -> None:
     button = {
         "type": "button", "action_id": "a", "text": {"type": "plain_text", "text": "Approve"}
     }  # fmt: skip
@@ -305,7 +305,7 @@ def test_buttons_that_nobody_hears_are_no_buttons_at_home() -> None:
     assert "Approve" in orjson.dumps(call.body).decode()
 
 
-def test_what_a_rich_message_answers_stands_above_it() -> None:
+def test_a_rich_reply_quotes_its_target_above_the_card() -> None:
     card = {"type": "card", "nodes": ["# Plan", {"type": "divider"}, "text"]}
     encoded = rich(
         {"type": "structured_data", "schema_id": "application/vnd.uacs.card+json", "data": card},
@@ -317,7 +317,7 @@ def test_what_a_rich_message_answers_stands_above_it() -> None:
     assert first.index("which plan?") < first.index("Plan", first.index("which plan?") + 12)
 
 
-def test_files_that_we_hold_follow_in_a_message_of_their_own() -> None:
+def test_stored_files_are_shared_in_a_separate_message() -> None:
     stored = {"file_id": "blob:sha256-" + "0" * 64}
     encoded = rich(
         {"type": "text", "text": "see"},
@@ -333,7 +333,7 @@ def test_files_that_we_hold_follow_in_a_message_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("changed", [True, False])
-def test_files_that_an_edit_changes_are_shared_anew_and_others_stand(*, changed: bool) -> None:
+def test_an_edit_shares_only_changed_files_again(*, changed: bool) -> None:
     stored = {"file_id": "blob:sha256-" + "0" * 64}
     encoded = rich(
         {"type": "text", "text": "see"},
@@ -349,7 +349,7 @@ def test_files_that_an_edit_changes_are_shared_anew_and_others_stand(*, changed:
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\n"])
-def test_a_stream_that_has_said_nothing_yet_stands_there(text: str) -> None:
+def test_an_empty_stream_is_posted_as_an_ellipsis(text: str) -> None:
     (call,) = post(text).calls
 
     assert call.body["text"] == "…"
@@ -366,7 +366,7 @@ NAMES = {
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_names_fit(name: str) -> None:
+def test_every_author_name_fits_slacks_limit(name: str) -> None:
     (call,) = post("hi", Byline(name=name)).calls
 
     assert call.body["username"] == NAMES[name]
@@ -376,19 +376,19 @@ def test_names_fit(name: str) -> None:
 @pytest.mark.parametrize(
     "picture", [None, "blob:sha256-1", "data:image/png;base64,AA", "file:///etc"]
 )
-def test_only_a_web_address_is_a_picture(picture: str | None) -> None:
+def test_only_a_web_url_is_an_author_picture(picture: str | None) -> None:
     (call,) = post("hi", Byline(name="Ann", picture=picture)).calls
 
     assert "icon_url" not in call.body
 
 
-def test_every_budget_that_a_call_names_is_known() -> None:
+def test_every_budget_of_a_call_is_declared() -> None:
     calls = [*post(LONG).calls, *edit(LONG, copy(0)).calls, *edit("x", copy(0), copy(1)).calls]
-    marks: list[Operation] = [
+    operations: list[Operation] = [
         AddReaction(emoji="👍", **COMMON), RemoveReaction(emoji="👍", **COMMON),
         PinMessage(**COMMON), UnpinMessage(**COMMON),
     ]  # fmt: skip
-    calls += [call for mark in marks for call in marked(mark, copy(0)).calls]
+    calls += [call for mark in operations for call in marked(mark, copy(0)).calls]
 
     account, channel = COMMON["account"], COMMON["channel"]
     working = working_call(account, channel, "1700000000.000100", ANN, "is thinking…")
@@ -405,7 +405,7 @@ _TEXTS = st.text(
 
 @given(_TEXTS, st.integers(1, 400))
 @settings(max_examples=examples(40))
-def test_whatever_is_said_fits_and_is_sent(text: str, times: int) -> None:
+def test_any_text_fits_slacks_limit_and_is_sent(text: str, times: int) -> None:
     calls = post(text * times).calls
 
     assert calls
@@ -415,7 +415,7 @@ def test_whatever_is_said_fits_and_is_sent(text: str, times: int) -> None:
 
 
 @given(_TEXTS)
-def test_what_fits_is_written_once(text: str) -> None:
+def test_a_text_within_the_limit_is_one_call(text: str) -> None:
     (call,) = post(text).calls
 
     whole = text_to_mrkdwn(markdown_to_text(text))
@@ -423,7 +423,7 @@ def test_what_fits_is_written_once(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["**hi** Bob", LONG, "`code` & <b>\n\n" * 300])
-def test_what_asks_for_feedback_says_the_same_in_sections_with_the_buttons_below(text: str) -> None:
+def test_a_feedback_request_keeps_the_text_and_adds_buttons(text: str) -> None:
     plain, with_feedback = post(text), post(text, feedback=True)
 
     *first, last = with_feedback.calls
@@ -437,7 +437,7 @@ def test_what_asks_for_feedback_says_the_same_in_sections_with_the_buttons_below
     assert last.body["text"] == plain.calls[-1].body["text"]
 
 
-def test_a_message_full_of_blocks_is_not_asked_about_and_says_so() -> None:
+def test_a_message_with_fifty_blocks_gets_no_feedback_buttons_and_a_loss() -> None:
     blocks: list[Any] = [{"type": "divider"}] * 50
     body = Body({"text": "x", "blocks": blocks})
 
@@ -447,7 +447,7 @@ def test_a_message_full_of_blocks_is_not_asked_about_and_says_so() -> None:
     assert [loss.kind for loss in losses] == ["feedback_not_asked"]
 
 
-def test_a_notification_says_the_summary_of_a_message_and_not_its_text() -> None:
+def test_the_notification_text_is_the_summary_of_the_message() -> None:
     failed = with_bridge_metadata(
         message(LONG), BridgeMetadata(summary="⚠️ bot could not finish this answer")
     )
@@ -469,7 +469,7 @@ def test_a_notification_says_the_summary_of_a_message_and_not_its_text() -> None
         (Byline(name="Bridge"), {}),
     ],
 )  # fmt: skip
-def test_who_has_no_picture_has_an_emoji_of_their_colour(
+def test_an_author_without_a_picture_has_a_coloured_emoji(
     byline: Byline, icon: dict[str, str]
 ) -> None:
     (call,) = post("hi", byline=byline).calls

@@ -33,7 +33,7 @@ async def read_missed(
     return texts_of(connector, [raw async for raw in read if isinstance(raw, Raw)])
 
 
-async def test_the_newest_of_an_empty_channel_comes_before_everything(sandbox: Sandbox) -> None:
+async def test_the_cursor_of_an_empty_channel_precedes_every_message(sandbox: Sandbox) -> None:
     connector = sandbox.connector()
 
     cursor = await required(connector.abilities.history).newest(GENERAL)
@@ -42,7 +42,7 @@ async def test_the_newest_of_an_empty_channel_comes_before_everything(sandbox: S
     assert await read_missed(connector, cursor) == ["first"]
 
 
-async def test_what_is_older_than_the_newest_is_not_read(sandbox: Sandbox) -> None:
+async def test_catch_up_does_not_read_messages_before_the_cursor(sandbox: Sandbox) -> None:
     connector = sandbox.connector()
     root = await sandbox.say("before")
     await sandbox.say("a reply before", root)
@@ -53,7 +53,7 @@ async def test_what_is_older_than_the_newest_is_not_read(sandbox: Sandbox) -> No
     assert await read_missed(connector, cursor, [root]) == ["after"]
 
 
-async def test_posts_and_replies_come_in_the_order_of_their_times(sandbox: Sandbox) -> None:
+async def test_catch_up_merges_posts_and_replies_in_time_order(sandbox: Sandbox) -> None:
     connector = sandbox.connector()
     old = [await sandbox.say(f"old {number}") for number in range(6)]
     cursor = await required(connector.abilities.history).newest(GENERAL)
@@ -78,7 +78,7 @@ async def test_a_long_gap_is_read_page_by_page(sandbox: Sandbox, monkeypatch: An
     assert await read_missed(connector, cursor) == texts
 
 
-async def test_our_own_posts_are_known_as_ours_in_history_too(sandbox: Sandbox) -> None:
+async def test_our_own_posts_are_recognised_in_history(sandbox: Sandbox) -> None:
     connector = sandbox.connector()
     cursor = await required(connector.abilities.history).newest(GENERAL)
     (call,) = encoded("ours").calls
@@ -92,7 +92,7 @@ async def test_our_own_posts_are_known_as_ours_in_history_too(sandbox: Sandbox) 
     assert (event.own, event.operation) == (True, "op-1")
 
 
-async def test_a_thread_that_is_gone_does_not_stop_the_rest(sandbox: Sandbox) -> None:
+async def test_a_deleted_thread_does_not_stop_catch_up(sandbox: Sandbox) -> None:
     connector = sandbox.connector()
     cursor = await required(connector.abilities.history).newest(GENERAL)
     await sandbox.say("here")
@@ -148,7 +148,7 @@ async def test_an_unsettled_reply_is_found_in_its_thread(
     assert await required(connector.abilities.deliveries).find(call, receipt.native_id) is None
 
 
-async def test_a_reply_whose_root_is_gone_is_found_in_the_channel(sandbox: Sandbox) -> None:
+async def test_a_reply_with_a_deleted_root_is_found_in_the_channel(sandbox: Sandbox) -> None:
     connector = sandbox.connector()
     (call,) = encoded("reply").calls
     call = at_general(call, "1600000000.000100")
@@ -159,7 +159,7 @@ async def test_a_reply_whose_root_is_gone_is_found_in_the_channel(sandbox: Sandb
     assert await required(connector.abilities.deliveries).find(call, None) == receipt
 
 
-async def test_another_slot_of_the_operation_is_another_copy(sandbox: Sandbox) -> None:
+async def test_another_slot_of_the_operation_is_a_different_copy(sandbox: Sandbox) -> None:
     connector = sandbox.connector()
     (call,) = encoded("one").calls
     await connector.send(at_general(call))
@@ -172,7 +172,7 @@ async def test_another_slot_of_the_operation_is_another_copy(sandbox: Sandbox) -
     )
 
 
-async def test_reading_waits_out_a_rate_limit(sandbox: Sandbox) -> None:
+async def test_history_waits_out_a_rate_limit(sandbox: Sandbox) -> None:
     connector = sandbox.connector()
     cursor = await required(connector.abilities.history).newest(GENERAL)
     await sandbox.say("here")

@@ -31,11 +31,11 @@ def test_a_ts_survives_its_order_key(parts: tuple[int, int]) -> None:
     assert ids.ts_of(ids.order_key(_ts(parts))) == _ts(parts)
 
 
-def test_the_first_order_key_of_all_is_a_ts_that_slack_takes() -> None:
+def test_the_lowest_order_key_is_a_valid_ts() -> None:
     assert ids.ts_of(ids.order_key_at(0)) == "0.000000"
 
 
-def test_a_ts_has_the_time_of_its_message() -> None:
+def test_a_ts_gives_the_time_of_its_message() -> None:
     assert ids.time_of("1700000000.000100") == datetime(
         2023, 11, 14, 22, 13, 20, 100, tzinfo=UTC
     )  # fmt: skip
@@ -49,7 +49,7 @@ def test_an_invalid_ts_is_refused(ts: str) -> None:
         ids.time_of(ts)
 
 
-def test_an_actor_is_split_into_what_it_was_made_of() -> None:
+def test_an_actor_id_is_split_into_its_parts() -> None:
     borrowed = ids.borrowed_name("B1", "Ann @home: 100%")
 
     assert ids.split_actor(ids.actor_id("T1", "U1")) == ("T1", "U1", None)

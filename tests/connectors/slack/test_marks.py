@@ -23,7 +23,7 @@ async def sent(code: str) -> Receipt:
     "code",
     ["", "already_reacted", "no_reaction", "already_pinned", "no_pin", "message_not_found"],
 )
-async def test_a_mark_that_is_already_set_succeeds(code: str) -> None:
+async def test_a_repeated_reaction_or_pin_succeeds(code: str) -> None:
     assert await sent(code) == Receipt(slot=0, native_id="1.000002")
 
 
@@ -36,6 +36,8 @@ async def test_a_mark_that_is_already_set_succeeds(code: str) -> None:
         ("not_in_channel", NotFound),
     ],
 )
-async def test_a_mark_that_slack_cannot_set_says_why(code: str, error: type[PlatformError]) -> None:
+async def test_a_refused_reaction_or_pin_raises_its_error(
+    code: str, error: type[PlatformError]
+) -> None:
     with pytest.raises(error, match=code):
         await sent(code)

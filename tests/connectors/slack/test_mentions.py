@@ -35,7 +35,7 @@ def text_of(counterparts: Counterparts) -> str:
     return str(call.body["text"])
 
 
-def test_exactly_those_are_mentioned_who_have_a_counterpart() -> None:
+def test_only_mentions_with_a_counterpart_notify() -> None:
     written = text_of(COUNTERPARTS)
 
     assert written.startswith("<@U1> @Bob <!here> <!subteam^S9> <#C8> &lt;@U1&gt;")
@@ -46,7 +46,7 @@ def test_without_counterparts_nobody_is_mentioned() -> None:
     assert text_of(Counterparts()).startswith("@Ann @Bob @here @ops #all &lt;@U1&gt;")
 
 
-def test_blocks_mention_the_same() -> None:
+def test_rich_text_mentions_the_same_counterparts() -> None:
     elements = json.dumps(
         text_to_rich_text(with_counterparts(markdown_to_text(TEXT), COUNTERPARTS))
     )
@@ -56,7 +56,7 @@ def test_blocks_mention_the_same() -> None:
         assert element in elements
 
 
-def test_addresses_of_messages_lead_back_to_them() -> None:
+def test_a_message_url_is_resolved_to_its_message() -> None:
     address = address_of(CHANNEL, Receipt(slot=0, native_id="1700000000.000100"), OWN_IDENTITY)
 
     assert address == f"https://acme.slack.com/archives/{CHANNEL.channel}/p1700000000000100"
@@ -73,5 +73,5 @@ def test_addresses_of_messages_lead_back_to_them() -> None:
         "https://[acme.slack.com/archives/",
     ],
 )
-def test_addresses_of_others_lead_nowhere(url: str) -> None:
+def test_urls_of_other_pages_are_not_resolved(url: str) -> None:
     assert message_at(url, OWN_IDENTITY) is None

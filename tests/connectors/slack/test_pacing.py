@@ -16,7 +16,7 @@ from tests.router.fake_clock import FakeClock as StandingClock
 METHOD = "conversations.history"
 
 
-async def test_a_list_waits_for_its_turn_and_a_single_look_up_is_refused_with_the_wait() -> None:
+async def test_a_list_waits_for_its_turn_and_a_single_lookup_is_refused() -> None:
     times: list[float] = []
     clock = FakeClock()
 
@@ -58,7 +58,7 @@ class Queue:
         self.turns.append((name, self.clock.monotonic() - self._began))
 
 
-async def test_a_blocked_lane_goes_before_catching_up() -> None:
+async def test_a_blocked_lane_has_priority_over_catch_up() -> None:
     queue = Queue()
     await queue.used_up()
     tasks = [queue.wait(f"read {n}", Urgency.USUAL) for n in range(3)]
@@ -72,7 +72,7 @@ async def test_a_blocked_lane_goes_before_catching_up() -> None:
     await asyncio.gather(*tasks)
 
 
-async def test_urgent_requests_go_first_and_none_starves() -> None:
+async def test_urgent_requests_go_first_without_starving_others() -> None:
     queue = Queue()
     for _ in range(50):
         await queue.pace.turn(METHOD, Urgency.LANE)
@@ -114,7 +114,7 @@ async def test_no_window_has_more_requests_than_the_limit() -> None:
 
 
 @pytest.mark.parametrize(("ahead", "pause"), [(0, 61.0), (39, 61.0), (40, 122.0)])
-async def test_an_impatient_caller_learns_how_long_the_wait_would_be(
+async def test_a_caller_with_a_short_deadline_is_refused_with_the_wait(
     ahead: int, pause: float
 ) -> None:
     queue = Queue()
@@ -144,7 +144,7 @@ async def test_background_reads_always_leave_room_for_live_events() -> None:
     await asyncio.gather(*tasks)
 
 
-async def test_a_rate_limit_of_slack_blocks_every_caller_for_its_time() -> None:
+async def test_a_rate_limit_from_slack_blocks_every_caller() -> None:
     queue = Queue()
     queue.pace.block(METHOD, 30.0)
     with pytest.raises(RateLimited) as caught:

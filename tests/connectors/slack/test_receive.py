@@ -53,7 +53,7 @@ from tests.waiting import LONGEST_WAIT
 # --- payload -> row -------------------------------------------------------------------------
 
 
-def test_a_post_is_one_row_whatever_event_carries_it() -> None:
+def test_a_message_and_its_mention_event_share_a_dedupe_key() -> None:
     message = raw(envelope(post("<@UBOT>"), event_id="Ev1"))
     mention = raw(envelope({**post("<@UBOT>"), "type": "app_mention"}, event_id="Ev2"))
 
@@ -62,7 +62,7 @@ def test_a_post_is_one_row_whatever_event_carries_it() -> None:
     assert message.order_key == mention.order_key == ids.order_key(TS)
 
 
-def test_edits_of_one_post_are_rows_of_their_own() -> None:
+def test_every_edit_of_a_post_is_a_separate_row() -> None:
     change = {**post(), "subtype": "message_changed", "event_ts": "1700000009.000100"}
     first, second = raw(envelope(change, event_id="Ev1")), raw(envelope(change, event_id="Ev2"))
 
@@ -71,7 +71,7 @@ def test_edits_of_one_post_are_rows_of_their_own() -> None:
     assert first.order_key == ids.order_key("1700000009.000100")
 
 
-def test_credentials_are_taken_out_of_the_payload() -> None:
+def test_credentials_are_removed_from_the_payload() -> None:
     body = {
         "type": "view_submission", "token": "secret-1", "trigger_id": "secret-2",
         "team": {"id": TEAM}, "view": {"id": "V1"},
@@ -89,7 +89,7 @@ def test_credentials_are_taken_out_of_the_payload() -> None:
     assert orjson.loads(row.payload)["response_urls"] == [{"block_id": "b"}]
 
 
-def test_a_payload_without_a_time_of_slacks_moves_no_cursor() -> None:
+def test_a_payload_without_a_slack_timestamp_moves_no_cursor() -> None:
     row = raw({"command": "/bridge", "channel_id": CHANNEL, "team_id": TEAM, "user_id": "U1"})
 
     assert row.channel is None
@@ -140,7 +140,7 @@ def inbox_writer(inbox: ListInbox) -> InboxWriter:
     return InboxWriter(ACCOUNT, inbox, _identity, FakeClock(), lambda _body: None)
 
 
-async def test_one_channel_keeps_its_order_and_delays_no_other() -> None:
+async def test_a_channel_keeps_its_order_and_delays_no_other() -> None:
     inbox = SlowInbox()
     writer = inbox_writer(inbox)
     frames = [
@@ -182,7 +182,7 @@ def texts(inbox: ListInbox) -> list[str]:
     return [e.message.content[0].text for e in events if isinstance(e, MessagePosted)]  # type: ignore[union-attr]
 
 
-async def test_slack_resends_what_the_inbox_could_not_store(sandbox: Sandbox) -> None:
+async def test_slack_resends_an_event_that_the_inbox_could_not_store(sandbox: Sandbox) -> None:
     refused = asyncio.Event()
 
     class Full(ListInbox):
@@ -205,7 +205,9 @@ async def test_slack_resends_what_the_inbox_could_not_store(sandbox: Sandbox) ->
     assert texts(inbox) == ["keep me"]
 
 
-async def test_a_mention_is_one_row(sandbox: Sandbox, inbox: ListInbox) -> None:
+async def test_a_mention_of_the_bot_is_stored_as_one_row(
+    sandbox: Sandbox, inbox: ListInbox
+) -> None:
     await sandbox.start(sandbox.connector(), inbox)
 
     await sandbox.say("@Bridge hello")
@@ -217,7 +219,7 @@ async def test_a_mention_is_one_row(sandbox: Sandbox, inbox: ListInbox) -> None:
     assert event.addresses_us
 
 
-async def test_a_burst_comes_in_its_order(sandbox: Sandbox) -> None:
+async def test_a_burst_of_messages_is_stored_in_order(sandbox: Sandbox) -> None:
     inbox = SlowInbox()
     await sandbox.start(sandbox.connector(), inbox)
 
@@ -247,9 +249,7 @@ async def test_a_lost_socket_is_opened_again_and_reported(
     assert required(connector.abilities.health).current().state == "connected"
 
 
-async def test_a_socket_that_breaks_without_a_goodbye_is_opened_again(
-    sandbox: Sandbox, inbox: ListInbox
-) -> None:
+async def test_a_broken_socket_is_opened_again(sandbox: Sandbox, inbox: ListInbox) -> None:
     await sandbox.start(sandbox.connector(), inbox)
 
     sandbox.cut()
@@ -269,7 +269,7 @@ async def test_a_wrong_app_token_stops_the_connector_with_advice(
     assert "invalid_auth" in required(connector.abilities.health).current().note
 
 
-async def test_a_bot_token_that_is_revoked_shows_though_the_socket_is_open(
+async def test_a_revoked_bot_token_shows_in_the_health_despite_an_open_socket(
     sandbox: Sandbox, inbox: ListInbox
 ) -> None:
     connector = sandbox.connector()
@@ -293,7 +293,7 @@ async def test_a_bot_token_that_is_revoked_shows_though_the_socket_is_open(
 
 
 @pytest.mark.parametrize("kind", ["tokens_revoked", "app_uninstalled"])
-async def test_the_event_of_a_revoked_token_shows_in_the_health_at_once(
+async def test_a_token_revocation_event_shows_in_the_health_at_once(
     sandbox: Sandbox, inbox: ListInbox, kind: str
 ) -> None:
     """The revoked token may be a person's, so the connector checks the bot token."""
@@ -354,7 +354,7 @@ async def test_health_has_the_times_of_the_connection_and_of_the_last_event(
     assert required(connector.abilities.health).current().state == "stopped"
 
 
-async def test_two_accounts_in_one_workspace_know_each_other(sandbox: Sandbox) -> None:
+async def test_two_accounts_in_one_workspace_recognise_each_others_posts(sandbox: Sandbox) -> None:
     first, second = ListInbox(), ListInbox()
     sender = sandbox.connector("one", "bridge")
     other = sandbox.connector("two", "plain")
@@ -408,7 +408,7 @@ async def test_another_connection_is_reported_after_it_lasted_a_minute(
     assert (reports, clock.slept) == (expected, slept)
 
 
-async def test_a_failed_count_is_repeated_and_reports_nothing() -> None:
+async def test_a_failed_connection_count_is_repeated_and_not_reported() -> None:
     clock, reports = FakeClock(), list[bool]()
     answers: list[int | PlatformError] = [Unavailable("down"), AuthFailed("no"), 0]
 
@@ -423,7 +423,7 @@ async def test_a_failed_count_is_repeated_and_reports_nothing() -> None:
     assert (reports, clock.slept) == ([False], [60.0, 300.0, 300.0])
 
 
-async def test_a_second_program_with_our_app_token_shows_and_no_event_is_lost_over_it(
+async def test_a_second_program_with_our_app_token_is_reported_and_no_event_is_lost(
     sandbox: Sandbox, inbox: ListInbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(receive, "_OTHERS_AFTER", 0.05)
@@ -445,7 +445,7 @@ async def test_a_second_program_with_our_app_token_shows_and_no_event_is_lost_ov
     assert "another program is connected with this app token" in shared.note
 
 
-async def test_our_own_connection_that_is_not_gone_yet_is_no_other_program(
+async def test_our_own_closing_connection_is_not_reported_as_another_program(
     sandbox: Sandbox, inbox: ListInbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Slack still counts the old connection when it greets the new one."""
@@ -484,7 +484,7 @@ async def test_our_own_connection_that_is_not_gone_yet_is_no_other_program(
 # --- patience -------------------------------------------------------------------------------
 
 
-async def test_retries_have_growing_pauses_and_end_when_the_credentials_are_refused() -> None:
+async def test_retries_back_off_and_end_when_the_credentials_are_refused() -> None:
     clock = FakeClock()
     errors: list[PlatformError] = [Unavailable("down"), Unavailable("down"), AuthFailed("no")]
 
@@ -524,7 +524,7 @@ async def _ask(url: str, body: bytes, headers: dict[str, str]) -> tuple[int, str
         return answer.status, await answer.text()
 
 
-async def test_requests_are_answered_by_their_signature(
+async def test_only_requests_with_a_valid_signature_are_accepted(
     sandbox: Sandbox, inbox: ListInbox, web: Web
 ) -> None:
     connector = sandbox.connector(receive="http")
@@ -558,7 +558,7 @@ async def test_requests_are_answered_by_their_signature(
     assert len(inbox.raws) == 1
 
 
-async def test_a_request_that_could_not_be_kept_is_not_acknowledged(
+async def test_a_request_that_cannot_be_stored_is_not_acknowledged(
     sandbox: Sandbox, inbox: ListInbox, web: Web
 ) -> None:
     connector = sandbox.connector(receive="http")
@@ -581,7 +581,7 @@ async def test_a_request_that_could_not_be_kept_is_not_acknowledged(
         {"command": "/bridge", "text": "status", "user_id": "U1", "token": "t"},
     ],
 )
-async def test_form_bodies_are_stored_too(
+async def test_form_encoded_requests_are_stored(
     sandbox: Sandbox, inbox: ListInbox, web: Web, form: dict[str, str]
 ) -> None:
     connector = sandbox.connector(receive="http")

@@ -117,7 +117,7 @@ CODES: dict[str, tuple[type[PlatformError], str]] = {
 
 
 @pytest.mark.parametrize("code", CODES)
-async def test_a_refusal_says_what_where_and_what_to_do(code: str) -> None:
+async def test_a_refusal_names_the_method_the_channel_and_the_remedy(code: str) -> None:
     error = await _error_of(ok_false(code))
 
     kind, words = CODES[code]
@@ -127,7 +127,7 @@ async def test_a_refusal_says_what_where_and_what_to_do(code: str) -> None:
     assert words in str(error)
 
 
-async def test_a_missing_scope_is_named_with_its_purpose() -> None:
+async def test_a_missing_scope_is_named_with_its_purpose_in_the_error() -> None:
     error = await _error_of(ok_false("missing_scope", needed="chat:write", provided="im:read"))
 
     assert type(error) is AuthFailed
@@ -154,7 +154,7 @@ async def test_retry_after_is_obeyed_within_bounds(header: str, seconds: float) 
 
 
 @pytest.mark.parametrize("code", [500, 502, 503, 504])
-async def test_a_server_error_leaves_a_post_unsettled_and_an_edit_to_be_repeated(code: int) -> None:
+async def test_a_server_error_leaves_a_post_unsettled_and_an_edit_repeatable(code: int) -> None:
     assert type(await _error_of(status(code))) is Unsettled
     assert type(await _error_of(status(code), call("edit", "chat.update"))) is Unavailable
 
@@ -165,7 +165,7 @@ async def test_a_malformed_answer_leaves_a_post_unsettled(body: str) -> None:
 
 
 @pytest.mark.parametrize("code", [301, 403, 404])
-async def test_an_answer_of_another_server_is_refused(code: int) -> None:
+async def test_an_answer_that_is_not_slacks_reports_a_wrong_api_url(code: int) -> None:
     error = await _error_of(status(code, Location="https://elsewhere.test/"))
 
     assert type(error) is Refused
@@ -217,7 +217,7 @@ async def test_deleting_a_deleted_message_succeeds() -> None:
     assert receipt == Receipt(native_id="1.000002", deleted=True)
 
 
-async def test_the_receipt_names_the_thread_that_slack_answers() -> None:
+async def test_the_receipt_has_the_thread_of_slacks_answer() -> None:
     async def answer(_: web.Request) -> web.Response:
         message = {"ts": "3.000004", "thread_ts": "1.000001"}
         return web.json_response({"ok": True, "ts": "3.000004", "message": message})
@@ -228,7 +228,7 @@ async def test_the_receipt_names_the_thread_that_slack_answers() -> None:
     assert receipt == Receipt(native_id="3.000004", thread="1.000001")
 
 
-async def test_a_list_waits_when_slack_asks_and_goes_on_where_it_was() -> None:
+async def test_a_rate_limited_list_continues_at_its_cursor() -> None:
     clock = FakeClock()
     cursors: list[str] = []
 
@@ -237,8 +237,8 @@ async def test_a_list_waits_when_slack_asks_and_goes_on_where_it_was() -> None:
         cursors.append(cursor)
         if cursors == ["", "2"]:
             return web.Response(status=429, headers={"Retry-After": "5"})
-        following = {"": "2", "2": ""}[cursor]
-        return web.json_response({"ok": True, "response_metadata": {"next_cursor": following}})
+        next_cursor = {"": "2", "2": ""}[cursor]
+        return web.json_response({"ok": True, "response_metadata": {"next_cursor": next_cursor}})
 
     async with answering(answer, clock) as api:
         pages = [page async for page in api.pages("conversations.list")]
@@ -260,6 +260,6 @@ def test_every_foreign_error_is_translated(error: BaseException, once: bool) -> 
         assert not isinstance(caught.value, Unsettled)
 
 
-def test_cancelling_is_not_an_error_of_slacks() -> None:
+def test_a_cancellation_is_not_translated() -> None:
     with pytest.raises(asyncio.CancelledError), translated():
         raise asyncio.CancelledError

@@ -56,7 +56,7 @@ async def unsettled(connector: SlackConnector, call: Call) -> None:
         await connector.send(call)
 
 
-async def test_the_receipt_is_the_message_that_slack_makes_after_its_answer(
+async def test_the_receipt_of_a_file_share_is_the_message_that_slack_posts_later(
     sandbox: Sandbox, files: Files
 ) -> None:
     root = await sandbox.say("a thread")
@@ -72,7 +72,7 @@ async def test_the_receipt_is_the_message_that_slack_makes_after_its_answer(
     assert [file["name"] for file in first.raw["files"]] == ["a.txt", "b.txt"]
 
 
-async def test_a_share_whose_answer_was_lost_is_found_also_by_another_process(
+async def test_a_share_with_a_lost_answer_is_found_by_another_process(
     sandbox: Sandbox, files: Files
 ) -> None:
     call = await shared(files, "a.txt")
@@ -95,7 +95,7 @@ async def test_a_share_whose_answer_was_lost_is_found_also_by_another_process(
 
 
 @pytest.mark.parametrize("fault", [Fault(kind="status"), Fault(kind="hang", seconds=0.05)])
-async def test_a_share_that_slack_never_took_is_not_found(
+async def test_a_share_that_slack_did_not_receive_is_not_found(
     sandbox: Sandbox, files: Files, fault: Fault
 ) -> None:
     connector, call = sandbox.connector(files=files), await shared(files, "a.txt")
@@ -107,7 +107,7 @@ async def test_a_share_that_slack_never_took_is_not_found(
     assert len(messages_of(sandbox)) == 1
 
 
-async def test_no_failure_after_slack_took_the_files_shares_them_again(
+async def test_a_failure_after_a_share_does_not_share_the_files_again(
     sandbox: Sandbox, files: Files
 ) -> None:
     connector = sandbox.connector(files=files)
@@ -116,7 +116,7 @@ async def test_no_failure_after_slack_took_the_files_shares_them_again(
         await unsettled(connector, await shared(files, "a.txt", operation=fault.kind))
 
 
-async def test_files_that_slack_took_and_never_showed_are_shared_once_more(
+async def test_files_that_slack_accepted_but_never_posted_are_shared_again(
     sandbox: Sandbox, files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connector, call = sandbox.connector(files=files), await shared(files, "a.txt")
@@ -135,7 +135,7 @@ async def test_files_that_slack_took_and_never_showed_are_shared_once_more(
     assert len(messages_of(sandbox)) == 1
 
 
-async def test_files_of_another_call_are_not_taken_for_it(sandbox: Sandbox, files: Files) -> None:
+async def test_the_files_of_another_call_are_not_matched(sandbox: Sandbox, files: Files) -> None:
     connector = sandbox.connector(files=files)
     await connector.send(await shared(files, "a.txt"))
     other = await shared(files, "a.txt", operation="another")

@@ -170,7 +170,7 @@ def items(*texts: str, indent: int = 0, style: str = "bullet", **more: Any) -> d
     }
 
 
-def test_runs_of_one_style_are_one() -> None:
+def test_neighbouring_runs_of_one_style_are_merged() -> None:
     document = rich(
         section(run("a ", bold=True), run("b", bold=True, italic=True), run(" c", bold=True))
     )
@@ -211,7 +211,7 @@ def test_every_inline_element_is_read() -> None:
     )  # fmt: skip
 
 
-def test_lists_nest_by_their_indent_and_go_on_after_it() -> None:
+def test_lists_nest_by_indent_and_continue_after_it() -> None:
     document = rich(
         items("one", "two", style="ordered"),
         items("deep", indent=1),
@@ -225,7 +225,7 @@ def test_lists_nest_by_their_indent_and_go_on_after_it() -> None:
     assert document == (List((item("one"), item("two", deep), item("three")), 1),)
 
 
-def test_many_lists_that_go_on_are_read_in_linear_time() -> None:
+def test_many_continued_lists_are_read_in_linear_time() -> None:
     lists = [items("x", indent=number % 2) for number in range(10_000)]
     start = time.process_time()
 
@@ -332,7 +332,7 @@ def test_text_beside_a_style_stays_text(before: str, after: str) -> None:
 
 
 @given(st.lists(_STYLED, min_size=1, max_size=5))
-def test_styles_survive_the_way_through_mrkdwn(nodes: list[Inline]) -> None:
+def test_styles_are_kept_when_written_and_read_as_mrkdwn(nodes: list[Inline]) -> None:
     document = line(*nodes)
 
     again = mrkdwn_to_text(text_to_mrkdwn(document), TEAM)
@@ -367,7 +367,7 @@ _PINGS = re.compile(r"<(?:@|!(?!date\^)|#)")
 
 @given(st.text(_CHARS | st.sampled_from("<>!@#&;*_~`[]()\\|\n -"), max_size=80))
 @settings(max_examples=examples(300))
-def test_no_text_can_ping(markdown: str) -> None:
+def test_no_text_becomes_a_ping(markdown: str) -> None:
     mrkdwn = text_to_mrkdwn(markdown_to_text(markdown))
 
     assert not _PINGS.search(mrkdwn)
@@ -377,7 +377,7 @@ def test_no_text_can_ping(markdown: str) -> None:
 @pytest.mark.parametrize(
     "name", ["<!channel>", "a|b> <!here", "*x* `y`", "<@U1>", "^{date}", "\n<!here>"]
 )
-def test_no_name_can_ping(name: str) -> None:
+def test_no_name_becomes_a_ping(name: str) -> None:
     mention = Mention(ActorId("a:b:c"), name)
     document = line(
         mention, GroupMention("g", name), ChannelLink("c", name),

@@ -61,14 +61,14 @@ SAYABLE = Sayable(
 
 @settings(max_examples=examples(200))
 @given(SAYABLE.documents())
-def test_what_mrkdwn_can_say_is_read_as_it_was_written(document: Document) -> None:
+def test_a_written_document_is_read_back_unchanged(document: Document) -> None:
     check_round_trip(document)
 
 
 @pytest.mark.long
 @settings(max_examples=examples(10_000))
 @given(SAYABLE.documents())
-def test_much_that_mrkdwn_can_say_is_read_as_it_was_written(document: Document) -> None:
+def test_a_large_written_document_is_read_back_unchanged(document: Document) -> None:
     check_round_trip(document)
 
 
@@ -76,7 +76,7 @@ def check_round_trip(document: Document) -> None:
     assert normal(mrkdwn_to_text(text_to_mrkdwn(document), TEAM)) == normal(document)
 
 
-def test_a_custom_emoji_is_its_name_which_slack_shows_where_it_knows_it() -> None:
+def test_a_custom_emoji_is_written_as_its_name() -> None:
     document = (Paragraph((Text("go "), Emoji("party", None, "https://e.example/p.png"))),)
 
     assert text_to_mrkdwn(document) == "go :party:"
@@ -94,7 +94,7 @@ def test_a_custom_emoji_is_its_name_which_slack_shows_where_it_knows_it() -> Non
         ("party-parrot", ":party-parrot:"),
     ],
 )
-def test_names_of_reactions_lead_to_emoji_and_back(name: str, emoji: str) -> None:
+def test_reaction_names_and_emoji_are_mapped_both_ways(name: str, emoji: str) -> None:
     assert reaction_to_emoji(name) == emoji
     assert emoji_to_reaction(emoji) == name
 
@@ -102,17 +102,17 @@ def test_names_of_reactions_lead_to_emoji_and_back(name: str, emoji: str) -> Non
 @pytest.mark.parametrize(
     ("name", "emoji"), [("thumbsup", "👍"), ("simple_smile", "🙂"), ("flag-de", "🇩🇪")]
 )
-def test_other_names_of_reactions_lead_to_the_same_emoji(name: str, emoji: str) -> None:
+def test_alternative_reaction_names_map_to_the_same_emoji(name: str, emoji: str) -> None:
     assert reaction_to_emoji(name) == emoji
 
 
-def test_what_has_no_name_is_no_reaction() -> None:
+def test_an_emoji_without_a_reaction_name_is_not_mapped() -> None:
     assert emoji_to_reaction("x") is None
 
 
 @given(st.text(max_size=200) | st.lists(words(), max_size=20).map("\n".join))
 @settings(max_examples=examples(150))
-def test_any_string_settles_after_one_round(mrkdwn: str) -> None:
+def test_any_mrkdwn_is_stable_after_one_round(mrkdwn: str) -> None:
     once = mrkdwn_to_text(text_to_mrkdwn(mrkdwn_to_text(mrkdwn, TEAM)), TEAM)
 
     again = mrkdwn_to_text(text_to_mrkdwn(once), TEAM)
@@ -120,7 +120,7 @@ def test_any_string_settles_after_one_round(mrkdwn: str) -> None:
 
 
 @pytest.mark.parametrize("sign", HOSTILE)
-def test_a_hundred_kilobytes_of_any_sign_are_read_and_written_in_time(sign: str) -> None:
+def test_a_hundred_kilobytes_of_any_character_take_bounded_time(sign: str) -> None:
     start = time.process_time()
 
     text_to_mrkdwn(mrkdwn_to_text(sign * (100_000 // len(sign)), TEAM))
@@ -129,7 +129,7 @@ def test_a_hundred_kilobytes_of_any_sign_are_read_and_written_in_time(sign: str)
 
 
 @pytest.mark.parametrize("text", ["שלום עולם ", "e\u0301", "👨‍👩‍👧‍👦", "a < b & c ", "漢字かな。"])
-def test_pieces_fit_by_slacks_count_of_characters(text: str) -> None:
+def test_split_text_fits_slacks_count_of_characters(text: str) -> None:
     """Slack counts escaped text: `&`, `<` and `>` as their entities."""
     pieces = split_text(text * 200, 150, lambda piece: len(escape(piece)))
 

@@ -30,7 +30,7 @@ def call(body: Body, kind: str = "post") -> Call:
     )  # fmt: skip
 
 
-def test_the_simpler_form_has_the_text_and_no_blocks() -> None:
+def test_the_plain_form_has_the_text_and_no_blocks() -> None:
     simpler = in_words(call(CARD))
 
     assert simpler
@@ -41,14 +41,14 @@ def test_the_simpler_form_has_the_text_and_no_blocks() -> None:
     assert "<!channel>" not in str(simpler.body["text"])
 
 
-def test_the_simpler_form_of_an_edit_removes_the_blocks() -> None:
+def test_the_plain_form_of_an_edit_removes_the_blocks() -> None:
     simpler = in_words(call(CARD, "edit"))
 
     assert simpler
     assert simpler.body.items() >= {"blocks": [], "attachments": []}.items()
 
 
-def test_long_text_is_cut_at_the_platforms_limit() -> None:
+def test_the_plain_form_is_cut_at_the_text_limit() -> None:
     block: JsonValue = {"type": "markdown", "text": "word " * TEXT_LIMIT}
     simpler = in_words(call({"text": "", "blocks": [block]}))
 
@@ -57,5 +57,5 @@ def test_long_text_is_cut_at_the_platforms_limit() -> None:
     assert str(simpler.body["text"]).endswith("…")
 
 
-def test_plain_text_has_no_simpler_form() -> None:
+def test_plain_text_has_no_further_plain_form() -> None:
     assert in_words(call({"text": "hi"})) is None

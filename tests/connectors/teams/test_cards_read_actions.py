@@ -38,7 +38,7 @@ def test_actions_of_a_card_form_a_single_row() -> None:
     assert [item.at for item in row.items] == ["/actions/0", "/actions/1"]
 
 
-def test_a_press_sends_the_inputs_of_a_card_that_has_some() -> None:
+def test_an_action_of_a_card_with_inputs_submits_them() -> None:
     asks: Json = {"type": "Input.Text", "id": "x"}
     submit: Json = {"type": "Action.Submit", "title": "Send", "id": "s", "data": "d"}
 
@@ -55,7 +55,7 @@ def test_a_press_sends_the_inputs_of_a_card_that_has_some() -> None:
     )
 
 
-def test_buttons_have_a_style_a_hint_and_a_picture() -> None:
+def test_a_button_keeps_its_style_tooltip_and_icon() -> None:
     assert button({
         "type": "Action.Submit",
         "title": "Delete",
@@ -74,7 +74,7 @@ def test_buttons_have_a_style_a_hint_and_a_picture() -> None:
     )  # fmt: skip
 
 
-def test_pictures_of_the_platforms_own_set_are_known_by_name() -> None:
+def test_fluent_icons_are_read_by_name() -> None:
     native: Json = {"type": "Action.Submit", "title": "Send", "iconUrl": "icon:Send,Filled"}
 
     assert button({**native, "style": "positive"}) == Button(
@@ -90,15 +90,15 @@ def test_pictures_of_the_platforms_own_set_are_known_by_name() -> None:
         ({"type": "Action.OpenUrl", "url": "https://a.example"}, "Open"),
     ],
 )
-def test_a_button_without_a_title_has_a_name(native: JsonValue, label: str) -> None:
+def test_a_button_without_a_title_has_a_default_label(native: JsonValue, label: str) -> None:
     assert button(native).label == line(label)
 
 
-def test_a_button_without_a_title_that_shows_and_hides_has_no_invented_name() -> None:
+def test_a_toggle_button_without_a_title_has_an_empty_label() -> None:
     assert button({"type": "Action.ToggleVisibility", "targetElements": ["x"]}).label == ()
 
 
-def test_a_press_that_signs_in_opens_a_page() -> None:
+def test_a_sign_in_action_opens_its_page() -> None:
     data: JsonValue = {"msteams": {"type": "signin", "value": "https://a.example/in"}}
 
     assert button({"type": "Action.Submit", "title": "Sign in", "data": data}) == Button(
@@ -106,7 +106,7 @@ def test_a_press_that_signs_in_opens_a_page() -> None:
     )
 
 
-def test_what_a_press_says_for_somebody_is_in_its_value() -> None:
+def test_an_im_back_action_keeps_its_message_in_the_value() -> None:
     data: JsonValue = {"msteams": {"type": "imBack", "value": "yes"}}
 
     assert button({"type": "Action.Submit", "title": "Yes", "data": data}) == Button(
@@ -114,7 +114,7 @@ def test_what_a_press_says_for_somebody_is_in_its_value() -> None:
     )
 
 
-def test_a_card_behind_a_button_is_revealed() -> None:
+def test_a_show_card_action_is_a_reveal_button() -> None:
     inner = card(
         {"type": "TextBlock", "text": "more"},
         {"type": "Input.Text", "id": "c", "label": "Comment"},
@@ -132,7 +132,7 @@ def test_a_card_behind_a_button_is_revealed() -> None:
     )
 
 
-def test_a_popover_reveals_its_content() -> None:
+def test_a_popover_action_is_a_reveal_button() -> None:
     content: Json = {"type": "Container", "items": [{"type": "TextBlock", "text": "a"}]}
 
     assert button({"type": "Action.Popover", "title": "More", "content": content}) == Button(
@@ -140,7 +140,7 @@ def test_a_popover_reveals_its_content() -> None:
     )
 
 
-def test_targets_may_say_whether_they_are_to_be_shown() -> None:
+def test_toggle_targets_may_be_ids_or_objects() -> None:
     targets: JsonValue = ["a", {"elementId": "b", "isVisible": True}, {"elementId": 7}, None]
 
     toggle = button({"type": "Action.ToggleVisibility", "title": "t", "targetElements": targets})
@@ -148,7 +148,7 @@ def test_targets_may_say_whether_they_are_to_be_shown() -> None:
     assert toggle == Button(line("t"), does="toggle", targets=("a", "b", "7"), value=targets)
 
 
-def test_a_dialog_is_a_page() -> None:
+def test_a_dialog_action_opens_its_url() -> None:
     native: Json = {
         "type": "Action.OpenUrlDialog",
         "title": "Ask",
@@ -161,7 +161,7 @@ def test_a_dialog_is_a_page() -> None:
     )
 
 
-def test_the_menu_of_a_split_button_stands_beside_it() -> None:
+def test_the_menu_of_a_split_button_follows_the_button() -> None:
     (row,) = actions({
         "type": "Action.Submit",
         "title": "Send",
@@ -172,7 +172,7 @@ def test_the_menu_of_a_split_button_stands_beside_it() -> None:
     assert row == Actions((Button(line("Send")), later))
 
 
-def test_what_only_teams_can_do_is_kept_and_does_nothing_elsewhere() -> None:
+def test_teams_only_actions_are_kept_with_fallback_buttons() -> None:
     reset: Json = {"type": "Action.ResetInputs", "title": "Clear", "targetInputIds": ["x"]}
     insert: Json = {"type": "Action.InsertImage", "title": "Insert", "url": "https://a.example/i"}
 
@@ -186,7 +186,7 @@ def test_what_only_teams_can_do_is_kept_and_does_nothing_elsewhere() -> None:
     )
 
 
-def test_an_unknown_action_is_its_fallback_or_kept_with_its_title() -> None:
+def test_an_unknown_action_is_read_as_its_fallback_or_kept_with_its_title() -> None:
     newer: Json = {"type": "Action.Teleport", "title": "Beam"}
     submit: Json = {"type": "Action.Submit", "title": "Walk"}
 

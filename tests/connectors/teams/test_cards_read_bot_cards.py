@@ -38,7 +38,7 @@ def read(kind: str, content: JsonValue) -> tuple[Node, ...]:
     return read_payload(Payload(f"application/vnd.microsoft.{kind}", content)).nodes
 
 
-def test_a_hero_card_has_its_picture_above_all() -> None:
+def test_a_hero_card_has_its_image_as_hero() -> None:
     read_nodes = read("card.hero", {
         "title": "T",
         "subtitle": "S",
@@ -72,7 +72,7 @@ def test_a_hero_card_has_its_picture_above_all() -> None:
     )
 
 
-def test_a_thumbnail_card_has_it_beside_the_title() -> None:
+def test_a_thumbnail_card_has_its_image_as_thumbnail() -> None:
     images: JsonValue = [{"url": "https://a.example/p.png", "alt": "p"}]
 
     assert read("card.thumbnail", {"text": "t", "images": images}) == (
@@ -99,7 +99,7 @@ def test_a_tap_on_a_card_without_a_title_is_a_button() -> None:
     )
 
 
-def test_a_receipt_is_facts_goods_and_sums() -> None:
+def test_a_receipt_card_has_facts_items_and_totals() -> None:
     read_nodes = read("card.receipt", {
         "title": "Order",
         "facts": [{"key": "Number", "value": "12"}],
@@ -137,7 +137,7 @@ def test_a_receipt_is_facts_goods_and_sums() -> None:
     )
 
 
-def test_a_list_has_headings_and_lines_with_pictures_or_buttons() -> None:
+def test_a_list_card_has_headings_and_items_with_images_or_buttons() -> None:
     read_nodes = read("teams.card.list", {
         "title": "L",
         "items": [
@@ -171,7 +171,7 @@ def test_a_list_has_headings_and_lines_with_pictures_or_buttons() -> None:
 
 
 @pytest.mark.parametrize(("kind", "plays"), [("video", "video"), ("audio", "audio")])
-def test_films_and_sounds_have_a_poster_and_a_length(kind: str, plays: str) -> None:
+def test_video_and_audio_cards_have_a_poster_and_a_duration(kind: str, plays: str) -> None:
     (container,) = read(f"card.{kind}", {
         "title": "T",
         "text": "t",
@@ -189,14 +189,14 @@ def test_films_and_sounds_have_a_poster_and_a_length(kind: str, plays: str) -> N
     assert (player.poster, text, container.title) == (PICTURE.asset, prose("t"), line("T"))
 
 
-def test_a_moving_picture_is_a_picture() -> None:
+def test_an_animation_card_is_an_image() -> None:
     assert read("card.animation", {"media": [{"url": "https://a.example/x.gif"}]}) == (
         Container((Image(Asset(url="https://a.example/x.gif")),), form="card"),
     )
 
 
 @pytest.mark.parametrize("kind", ["card.signin", "card.oauth"])
-def test_signing_in_opens_a_page(kind: str) -> None:
+def test_a_sign_in_card_opens_its_page(kind: str) -> None:
     button: JsonValue = {"type": "signin", "title": "Sign in", "value": "https://a.example/in"}
 
     assert read(kind, {"text": "Please", "buttons": [button]}) == (
@@ -261,7 +261,7 @@ def test_a_connector_card_has_a_colour_and_sections() -> None:
     )
 
 
-def test_the_actions_of_a_connector_card_open_press_and_ask() -> None:
+def test_connector_card_actions_are_links_presses_and_forms() -> None:
     post: Json = {"@type": "HttpPOST", "name": "Save", "target": "https://a.example/save"}
     (container,) = connector({
         "@type": "MessageCard",
@@ -299,7 +299,7 @@ def test_the_actions_of_a_connector_card_open_press_and_ask() -> None:
     )
 
 
-def test_action_cards_within_action_cards_keep_all_their_words() -> None:
+def test_nested_action_cards_keep_all_of_their_text() -> None:
     action: Json = {"@type": "HttpPOST", "name": "deepest", "target": "x"}
     for number in range(300):
         field: Json = {"@type": "TextInput", "id": "x", "title": f"field {number}"}

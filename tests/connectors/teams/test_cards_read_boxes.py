@@ -60,11 +60,11 @@ def test_a_container_holds_its_items() -> None:
     ]
 
 
-def test_an_empty_container_is_nothing() -> None:
+def test_an_empty_container_gives_no_node() -> None:
     assert nodes({"type": "Container", "items": []}) == ()
 
 
-def test_a_separator_is_a_line_but_not_above_all() -> None:
+def test_a_separator_is_a_divider_except_above_the_first_element() -> None:
     read_nodes = nodes(
         text("a", separator=True),
         text("b", separator=True),
@@ -74,13 +74,13 @@ def test_a_separator_is_a_line_but_not_above_all() -> None:
     assert read_nodes == (prose("a"), Divider(), prose("b"), Divider(large=True), prose("c"))
 
 
-def test_what_a_press_on_a_box_does_is_a_button_in_it() -> None:
+def test_the_select_action_of_a_container_is_a_button_in_it() -> None:
     read_nodes = nodes({"type": "Container", "items": [text("a"), text("b")], "selectAction": OPEN})
 
     assert read_nodes == (Container((prose("a"), prose("b"), Actions((LOOK,)))),)
 
 
-def test_what_a_press_on_one_line_or_picture_opens_is_a_link() -> None:
+def test_an_open_url_select_action_of_one_element_is_a_link() -> None:
     action: Json = {"type": "Action.OpenUrl", "url": "https://a.example"}
 
     read_nodes = nodes(
@@ -93,7 +93,7 @@ def test_what_a_press_on_one_line_or_picture_opens_is_a_link() -> None:
     assert read_nodes == (Container((linked,)), Container((picture,)))
 
 
-def test_a_row_that_opens_a_page_has_its_first_text_as_a_link() -> None:
+def test_an_open_url_select_action_of_columns_links_the_first_text() -> None:
     action: Json = {"type": "Action.OpenUrl", "url": "https://a.example"}
 
     (plain, named, titled) = nodes(
@@ -141,7 +141,7 @@ def test_columns_have_their_widths_and_styles() -> None:
     )
 
 
-def test_text_beside_a_small_picture_or_one_button_is_a_section() -> None:
+def test_a_text_column_beside_a_small_image_or_one_button_is_a_section() -> None:
     button: Json = {"type": "ActionSet", "actions": [OPEN]}
     read_nodes = nodes(
         side_by_side(column(text("a")), column(PICTURE, width="auto")),
@@ -166,7 +166,7 @@ def test_text_beside_a_small_picture_or_one_button_is_a_section() -> None:
         ("200px", "columns"),
     ],
 )
-def test_a_number_as_width_is_a_share_and_no_measure(width: JsonValue, kind: str) -> None:
+def test_a_numeric_column_width_is_a_relative_weight(width: JsonValue, kind: str) -> None:
     picture: Json = {"type": "Image", "url": "https://a.example/p.png"}
 
     (columns,) = nodes(side_by_side(column(picture, width=width), column(text("a"), width=65)))
@@ -184,13 +184,13 @@ def test_a_number_as_width_is_a_share_and_no_measure(width: JsonValue, kind: str
         column(PICTURE, isVisible=False, id="x"),
     ],
 )
-def test_text_beside_anything_else_stays_in_columns(second: JsonValue) -> None:
+def test_a_text_column_beside_other_content_stays_columns(second: JsonValue) -> None:
     (columns,) = nodes(side_by_side(column(text("a")), second))
 
     assert isinstance(columns, Columns)
 
 
-def test_a_set_of_columns_with_a_style_is_in_a_box() -> None:
+def test_a_styled_column_set_is_in_a_container() -> None:
     read_nodes = nodes(side_by_side(column(text("a")), column(text("b")), style="warning"))
 
     both = Columns((Column((prose("a"),)), Column((prose("b"),))))
@@ -200,7 +200,7 @@ def test_a_set_of_columns_with_a_style_is_in_a_box() -> None:
 # --- tables ---------------------------------------------------------------------------------
 
 
-def test_tables_hold_anything_in_their_cells() -> None:
+def test_table_cells_may_have_any_element() -> None:
     def cell(*items: JsonValue) -> Json:
         return {"type": "TableCell", "items": list(items)}
 
@@ -218,7 +218,7 @@ def test_tables_hold_anything_in_their_cells() -> None:
 
 
 @pytest.mark.parametrize("key", ["firstRowAsHeader", "firstRowAsHeaders"])
-def test_the_first_row_need_not_be_a_header(key: str) -> None:
+def test_a_table_may_have_no_header_row(key: str) -> None:
     row: Json = {"cells": [{"items": [text("a")]}]}
 
     assert nodes({"type": "Table", "rows": [row], key: False}) == (
@@ -245,7 +245,7 @@ def test_pages_of_a_carousel_are_cards() -> None:
     )
 
 
-def test_pages_of_an_accordion_are_folded() -> None:
+def test_accordion_pages_are_collapsible_containers() -> None:
     pages: JsonValue = [
         {"type": "AccordionPage", "headerTitle": "One", "isExpanded": True, "items": [text("a")]},
         {"type": "AccordionPage", "headerTitle": "Two", "items": [text("b")]},
@@ -257,7 +257,7 @@ def test_pages_of_an_accordion_are_folded() -> None:
     )
 
 
-def test_the_first_of_some_tabs_is_open() -> None:
+def test_tab_pages_are_collapsible_and_the_first_is_open() -> None:
     pages: JsonValue = [
         {"type": "TabPage", "title": "One", "items": [text("a")]},
         {"type": "TabPage", "title": "Two", "items": [text("b")]},
@@ -284,7 +284,7 @@ def test_hidden_elements_are_hidden_containers() -> None:
     )
 
 
-def test_what_is_shown_at_first_and_toggled_can_be_found() -> None:
+def test_a_visible_toggle_target_is_a_container_with_its_id() -> None:
     toggle: Json = {"type": "Action.ToggleVisibility", "title": "t", "targetElements": ["a", "b"]}
 
     read_nodes = nodes(
@@ -305,14 +305,14 @@ def test_what_is_shown_at_first_and_toggled_can_be_found() -> None:
 # --- what stands for what -------------------------------------------------------------------
 
 
-def test_an_unknown_element_is_its_fallback() -> None:
+def test_an_unknown_element_is_read_as_its_fallback() -> None:
     fallback: Json = {"type": "NewerStill", "fallback": text("old")}
 
     assert nodes({"type": "Newer", "text": "new", "fallback": fallback}) == (prose("old"),)
     assert nodes({"type": "Newer", "text": "new", "fallback": "drop"}) == ()
 
 
-def test_an_element_that_requires_what_we_are_not_is_its_fallback() -> None:
+def test_an_element_with_unmet_requirements_is_read_as_its_fallback() -> None:
     read_nodes = nodes(
         text("a", requires={"adaptiveCards": "1.6"}, fallback=text("x")),
         text("b", requires={"adaptiveCards": "1.7"}, fallback=text("y")),
@@ -323,7 +323,7 @@ def test_an_element_that_requires_what_we_are_not_is_its_fallback() -> None:
     assert read_nodes == (prose("a"), prose("y"), prose("d"))
 
 
-def test_what_nothing_stands_for_asks_for_the_fallback_of_what_is_around_it() -> None:
+def test_an_unknown_element_without_a_fallback_triggers_its_parents_fallback() -> None:
     unknown: Json = {"type": "Newer", "text": "new"}
     box: Json = {"type": "Container", "items": [text("a"), unknown]}
 
@@ -340,7 +340,7 @@ def test_a_column_may_have_a_fallback() -> None:
     )
 
 
-def test_an_unknown_element_is_kept_with_what_can_be_read_in_it() -> None:
+def test_an_unknown_element_is_kept_with_its_readable_content() -> None:
     element: Json = {
         "type": "Stage",
         "title": "On **air**",
@@ -373,11 +373,13 @@ def test_an_unknown_element_is_kept_with_what_can_be_read_in_it() -> None:
         (7, (prose("7"),)),
     ],
 )
-def test_what_is_no_element_is_what_it_says(element: JsonValue, words: tuple[Node, ...]) -> None:
+def test_json_that_is_not_an_element_is_read_as_its_text(
+    element: JsonValue, words: tuple[Node, ...]
+) -> None:
     assert nodes(element) == words
 
 
-def test_an_element_with_something_else_where_its_text_should_be_is_kept() -> None:
+def test_an_element_with_a_text_of_a_wrong_type_is_kept() -> None:
     element: Json = {"type": "TextBlock", "text": {"text": "deep"}}
 
     assert nodes(element) == (Native(ADAPTIVE, element, (prose("deep"),)),)
@@ -386,7 +388,7 @@ def test_an_element_with_something_else_where_its_text_should_be_is_kept() -> No
 # --- the card itself ------------------------------------------------------------------------
 
 
-def test_a_card_has_its_actions_below_and_a_press_on_it_is_the_last() -> None:
+def test_the_select_action_of_a_card_follows_its_actions() -> None:
     native = card(text("a"), actions=[OPEN], selectAction={**OPEN, "title": "All"})
 
     whole = Button(line("All"), does="open", url="https://a.example")
@@ -402,26 +404,26 @@ def test_a_card_with_a_style_is_a_box() -> None:
     )
 
 
-def test_fallback_text_is_a_summary_and_is_shown_only_alone() -> None:
+def test_fallback_text_is_the_summary_and_shown_only_without_a_body() -> None:
     assert read(card(text("a"), fallbackText="See elsewhere")).summary == "See elsewhere"
     assert read(card(fallbackText="See elsewhere")).nodes == (prose("See elsewhere"),)
     spoken = "<s>It is <emphasis>done</emphasis></s>"
     assert read(card(text("a"), speak=spoken)).summary == "It is done"
 
 
-def test_a_card_that_requires_what_we_are_not_is_its_fallback() -> None:
+def test_a_card_with_unmet_requirements_is_read_as_its_fallback() -> None:
     native = card(text("new"), requires={"holograms": "1"}, fallback=text("old"))
 
     assert read(native).nodes == (prose("old"),)
 
 
-def test_one_element_may_stand_for_a_card() -> None:
+def test_a_bare_element_is_read_as_a_card() -> None:
     facts: Json = {"type": "FactSet", "facts": [{"title": "a", "value": "b"}]}
 
     assert read(facts).nodes == (Fields((LabelledValue(line("a"), (Paragraph(line("b")),)),)),)
 
 
-def test_what_the_tree_does_not_say_is_named() -> None:
+def test_unread_card_properties_are_reported_as_losses() -> None:
     native = card(
         {
             "type": "Container",

@@ -156,7 +156,7 @@ def pieces(text: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("path", ADAPTIVE, ids=lambda path: path.name)
-def test_every_word_of_a_card_is_in_the_tree(path: Path) -> None:
+def test_the_card_of_a_corpus_payload_has_every_visible_word(path: Path) -> None:
     native = parsed(path)
 
     card = read_message(native, "T")
@@ -188,7 +188,7 @@ def test_every_message_is_read(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", [*ADAPTIVE, *TEAMS], ids=lambda path: path.name)
-def test_payloads_stand_where_they_say_and_go_home_as_they_came(path: Path) -> None:
+def test_every_corpus_payload_is_the_unchanged_value_at_its_json_pointer(path: Path) -> None:
     for native in messages(parsed(path)):
         rich = [
             payload
@@ -210,7 +210,7 @@ QUOTED = "messageReference"  # in HTML, it stands nowhere by itself
 
 
 @pytest.mark.parametrize("path", ADAPTIVE, ids=lambda path: path.name)
-def test_nodes_and_actions_stand_at_places_of_the_card(path: Path) -> None:
+def test_nodes_and_actions_have_valid_json_pointers(path: Path) -> None:
     native = parsed(path)
     (payload,) = payloads(native)
 

@@ -81,13 +81,13 @@ def test_a_text_block_is_prose() -> None:
         ("one\ntwo\rthree", (Text("one"), Break(), Text("two"), Break(), Text("three"))),
     ],
 )  # fmt: skip
-def test_text_has_the_markdown_of_cards_and_no_more(
+def test_a_text_block_reads_only_the_markdown_of_adaptive_cards(
     markdown: str, expected: tuple[Inline, ...]
 ) -> None:
     assert nodes(text(markdown)) == paragraph(*expected)
 
 
-def test_an_empty_line_parts_paragraphs() -> None:
+def test_an_empty_line_separates_paragraphs() -> None:
     assert nodes(text("one\n\ntwo")) == (Prose((Paragraph(line("one")), Paragraph(line("two")))),)
 
 
@@ -95,7 +95,7 @@ def item(*inlines: Inline) -> ListItem:
     return ListItem((Paragraph(inlines),))
 
 
-def test_lines_with_marks_are_lists() -> None:
+def test_lines_with_list_markers_are_lists() -> None:
     bullets = List((item(Text("a")), item(Strong(line("b")))))
     numbers = List((item(Text("c")), item(Text("d"))), 3)
 
@@ -103,11 +103,11 @@ def test_lines_with_marks_are_lists() -> None:
 
 
 @pytest.mark.parametrize("blank", ["", "   ", "&nbsp;", "\n\n", None])
-def test_text_that_says_nothing_is_nothing(blank: JsonValue) -> None:
+def test_a_blank_text_block_gives_no_node(blank: JsonValue) -> None:
     assert nodes(text(blank)) == ()
 
 
-def test_a_number_may_stand_for_text() -> None:
+def test_a_number_is_read_as_text() -> None:
     assert nodes(text(42)) == (prose("42"),)
 
 
@@ -120,11 +120,13 @@ def test_a_number_may_stand_for_text() -> None:
         ({"size": "medium", "weight": "bolder"}, 3),
     ],
 )
-def test_headings_are_named_so_or_large_and_bold(style: dict[str, JsonValue], level: int) -> None:
+def test_heading_style_or_large_bold_text_is_a_heading(
+    style: dict[str, JsonValue], level: int
+) -> None:
     assert nodes(text("The **news**", **style)) == (Prose((Heading(level, line("The news")),)),)
 
 
-def test_the_look_of_text_is_kept() -> None:
+def test_a_text_block_keeps_its_size_colour_and_alignment() -> None:
     read_nodes = nodes(
         text("a", size="Small", isSubtle=True),
         text("b", size="ExtraLarge", color="Attention", horizontalAlignment="Right"),
@@ -144,7 +146,7 @@ def test_the_look_of_text_is_kept() -> None:
     )
 
 
-def test_days_and_times_are_moments() -> None:
+def test_date_and_time_functions_are_timestamps() -> None:
     read_nodes = nodes(
         text("{{DATE(2024-03-01T08:00:00Z, SHORT)}} at {{TIME(2024-03-01T08:00:00+00:00)}}"),
         text("{{DATE(yesterday)}}"),
@@ -160,7 +162,7 @@ def test_days_and_times_are_moments() -> None:
     )
 
 
-def test_moments_in_runs_and_titles_are_moments() -> None:
+def test_date_functions_in_runs_and_titles_are_timestamps() -> None:
     moment = "2024-03-01T08:00:00Z"
     runs: JsonValue = [f"at {{{{TIME({moment})}}}}", {"type": "TextRun", "text": "{{DATE(x)}}"}]
     button: dict[str, JsonValue] = {
@@ -185,7 +187,7 @@ def test_moments_in_runs_and_titles_are_moments() -> None:
     assert opens.label == (Text("By "), Timestamp(1709280000, "f", "2024-03-01 08:00 UTC"))
 
 
-def test_at_tags_mention_whom_the_cards_entities_name() -> None:
+def test_at_tags_mention_the_people_in_the_cards_entities() -> None:
     people: JsonValue = [
         {"type": "mention", "text": "<at>Ann</at>", "mentioned": {"id": "29:1", "name": "Ann"}},
         {"type": "mention", "text": "<at>devs</at>",
@@ -209,7 +211,7 @@ def test_at_tags_mention_whom_the_cards_entities_name() -> None:
     )
 
 
-def test_string_resources_stand_for_their_names() -> None:
+def test_string_resource_references_are_replaced_by_their_text() -> None:
     resources: JsonValue = {
         "strings": {
             "hi": {"defaultValue": "Hello", "localizedValues": {"de": "Hallo"}},
@@ -230,7 +232,7 @@ def run(value: str, **more: JsonValue) -> dict[str, JsonValue]:
     return {"type": "TextRun", "text": value, **more}
 
 
-def test_runs_of_rich_text_have_their_styles_and_no_markup() -> None:
+def test_text_runs_have_styles_and_no_markdown() -> None:
     read_nodes = nodes({
         "type": "RichTextBlock",
         "inlines": [
@@ -263,7 +265,7 @@ def test_runs_of_rich_text_have_their_styles_and_no_markup() -> None:
     )
 
 
-def test_what_all_runs_have_in_common_is_the_look_of_the_whole() -> None:
+def test_the_common_style_of_all_runs_is_the_style_of_the_prose() -> None:
     read_nodes = nodes({
         "type": "RichTextBlock",
         "horizontalAlignment": "center",
@@ -279,7 +281,7 @@ def test_what_all_runs_have_in_common_is_the_look_of_the_whole() -> None:
     assert read_nodes == (expected,)
 
 
-def test_a_run_that_tells_its_author_is_a_button_below() -> None:
+def test_a_run_with_a_submit_action_gives_a_button_below_the_text() -> None:
     action: JsonValue = {"type": "Action.Submit", "title": "Tell", "data": {"a": 1}}
 
     read_nodes = nodes({"type": "RichTextBlock", "inlines": [run("press me", selectAction=action)]})
@@ -289,7 +291,7 @@ def test_a_run_that_tells_its_author_is_a_button_below() -> None:
     assert row.items[0].at == "/body/0/inlines/0/selectAction"
 
 
-def test_icons_pictures_and_sources_stand_among_runs() -> None:
+def test_icon_image_and_citation_runs_are_read_among_text_runs() -> None:
     native = card(
         {
             "type": "RichTextBlock",
@@ -324,7 +326,7 @@ def test_icons_pictures_and_sources_stand_among_runs() -> None:
     assert read(native).nodes == (Prose(document), Prose((Paragraph(source),), subtle=True))
 
 
-def test_links_may_cite_a_source() -> None:
+def test_a_cite_link_points_to_its_reference() -> None:
     native = card(text("[this](cite:1)"), references=[{"title": "D", "url": "https://a.example"}])
 
     assert read(native).nodes[0] == Prose((Paragraph((Link("https://a.example", line("this")),)),))
@@ -342,7 +344,7 @@ def test_a_code_block_keeps_its_language() -> None:
     assert read_nodes == (Prose((CodeBlock("x = 1", "python"),)), Prose((CodeBlock("words"),)))
 
 
-def test_facts_are_labelled_values() -> None:
+def test_a_fact_set_is_fields() -> None:
     read_nodes = nodes({
         "type": "FactSet",
         "facts": [
@@ -372,7 +374,7 @@ def picture(**more: JsonValue) -> dict[str, JsonValue]:
     return {"type": "Image", "url": "https://a.example/p.png", **more}
 
 
-def test_pictures_have_words_a_size_and_a_shape() -> None:
+def test_an_image_keeps_its_alt_text_size_and_shape() -> None:
     asset = Asset(url="https://a.example/p.png", alt="a cat")
 
     assert nodes(
@@ -386,7 +388,7 @@ def test_pictures_have_words_a_size_and_a_shape() -> None:
     )
 
 
-def test_a_picture_that_opens_a_page_is_a_link() -> None:
+def test_an_image_with_an_open_url_action_has_a_link() -> None:
     action: JsonValue = {"type": "Action.OpenUrl", "url": "https://a.example"}
 
     assert nodes(picture(selectAction=action)) == (
@@ -394,7 +396,7 @@ def test_a_picture_that_opens_a_page_is_a_link() -> None:
     )
 
 
-def test_a_picture_whose_action_says_more_has_a_button_below() -> None:
+def test_an_image_with_a_titled_action_has_a_button_below() -> None:
     action: JsonValue = {"type": "Action.OpenUrl", "url": "https://a.example", "title": "Map"}
 
     read_nodes = nodes(picture(altText="a hill", selectAction=action))
@@ -405,7 +407,7 @@ def test_a_picture_whose_action_says_more_has_a_button_below() -> None:
     )
 
 
-def test_sets_of_pictures_are_galleries_of_one_size() -> None:
+def test_an_image_set_is_a_gallery_of_one_image_size() -> None:
     read_nodes = nodes(
         {"type": "ImageSet", "imageSize": "Small", "images": [picture(), picture(altText="b")]}
     )
@@ -420,7 +422,7 @@ def test_sets_of_pictures_are_galleries_of_one_size() -> None:
     )
 
 
-def test_media_are_players_of_their_first_source() -> None:
+def test_a_media_element_is_a_player_of_its_first_source() -> None:
     read_nodes = nodes({
         "type": "Media",
         "poster": "https://a.example/p.png",
@@ -444,7 +446,7 @@ def test_media_are_players_of_their_first_source() -> None:
     )
 
 
-def test_a_page_with_a_film_is_no_film() -> None:
+def test_a_video_page_url_is_the_players_link() -> None:
     url = "https://www.youtube.com/watch?v=x"
 
     assert nodes({"type": "Media", "sources": [{"url": url}]}) == (
@@ -455,7 +457,7 @@ def test_a_page_with_a_film_is_no_film() -> None:
     ) == (Player("audio", Asset(url="https://a.example/s.mp3", media_type="audio/mp3")),)
 
 
-def test_people_files_and_meetings_of_graph_become_text() -> None:
+def test_graph_components_for_people_files_and_meetings_become_text() -> None:
     people: dict[str, JsonValue] = {
         "type": "Component",
         "name": "graph.microsoft.com/users",
@@ -488,7 +490,7 @@ def test_people_files_and_meetings_of_graph_become_text() -> None:
 # --- signs and measures ---------------------------------------------------------------------
 
 
-def test_badges_icons_ratings_and_progress() -> None:
+def test_badges_icons_ratings_and_progress_elements_are_read() -> None:
     read_nodes = nodes(
         {"type": "Badge", "text": "New", "icon": "Star", "style": "Good", "tooltip": "since May"},
         {"type": "Badge", "text": "Note", "style": "Informative"},

@@ -48,7 +48,7 @@ def test_a_text_input_keeps_all_its_properties() -> None:
     )  # fmt: skip
 
 
-def test_the_button_at_the_end_of_a_text_input_stands_beside_it() -> None:
+def test_the_inline_action_of_a_text_input_is_a_button_beside_it() -> None:
     action: JsonValue = {"type": "Action.Submit", "title": "Send", "data": {}}
 
     assert nodes({"type": "Input.Text", "id": "x", "inlineAction": action}) == (
@@ -56,7 +56,7 @@ def test_the_button_at_the_end_of_a_text_input_stands_beside_it() -> None:
     )
 
 
-def test_numbers_days_and_times() -> None:
+def test_number_date_and_time_inputs_are_read() -> None:
     read_nodes = nodes(
         {"type": "Input.Number", "id": "n", "value": "3", "min": 1, "max": 5.5},
         {"type": "Input.Date", "id": "d", "value": "2024-03-01", "min": "2024-01-01"},
@@ -89,7 +89,7 @@ CHOICES: JsonValue = [{"title": "Red", "value": "r"}, {"title": "Blue", "value":
 OPTIONS = (Option(line("Red"), "r"), Option(line("Blue"), "2"))
 
 
-def test_choices_are_menus_or_lists() -> None:
+def test_choice_sets_are_menus_or_lists() -> None:
     read_nodes = nodes(
         {"type": "Input.ChoiceSet", "id": "a", "choices": CHOICES, "value": "r"},
         {"type": "Input.ChoiceSet", "id": "b", "choices": CHOICES, "style": "expanded",
@@ -104,7 +104,7 @@ def test_choices_are_menus_or_lists() -> None:
     )
 
 
-def test_choices_may_be_people_or_what_their_author_finds() -> None:
+def test_choices_with_a_data_query_are_people_pickers_or_external_menus() -> None:
     def choice_set(dataset: str, **more: JsonValue) -> Json:
         query: JsonValue = {"type": "Data.Query", "dataset": dataset}
         return {"type": "Input.ChoiceSet", "id": "p", "choices.data": query, **more}
@@ -120,7 +120,7 @@ def test_choices_may_be_people_or_what_their_author_finds() -> None:
     )
 
 
-def test_only_what_tells_its_author_at_every_change_dispatches() -> None:
+def test_only_a_value_changed_action_that_reaches_the_author_dispatches() -> None:
     def typed_input(kind: str) -> Json:
         return {"type": "Input.Text", "id": "x", "valueChangedAction": {"type": kind}}
 
@@ -133,7 +133,7 @@ def test_only_what_tells_its_author_at_every_change_dispatches() -> None:
 # --- charts ---------------------------------------------------------------------------------
 
 
-def test_pies_and_gauges_have_one_series() -> None:
+def test_pie_and_gauge_charts_have_one_series() -> None:
     data: JsonValue = [{"legend": "A", "value": 1}, {"legend": "B", "value": "2.5"}]
     pieces = (Series("", (Point("A", 1), Point("B", 2.5))),)
 
@@ -152,7 +152,7 @@ def test_pies_and_gauges_have_one_series() -> None:
     )
 
 
-def test_bars_and_lines_have_axes() -> None:
+def test_bar_and_line_charts_have_axes() -> None:
     points: JsonValue = [{"x": "Mon", "y": 1}, {"x": 2, "y": 3}]
     several: JsonValue = [{"legend": "A", "values": points, "color": "good"}]
     read = (Point("Mon", 1), Point("2", 3))
@@ -174,7 +174,7 @@ def test_bars_and_lines_have_axes() -> None:
     )
 
 
-def test_the_pieces_of_stacked_rows_are_series() -> None:
+def test_the_segments_of_a_stacked_bar_chart_are_series() -> None:
     read_nodes = nodes({
         "type": "Chart.HorizontalBar.Stacked",
         "data": [
@@ -192,7 +192,7 @@ def test_the_pieces_of_stacked_rows_are_series() -> None:
     assert read_nodes == (Chart("stacked_row", series),)
 
 
-def test_a_chart_without_numbers_is_what_it_says() -> None:
+def test_a_chart_without_numbers_is_kept_with_its_text() -> None:
     element: Json = {"type": "Chart.Pie", "title": "Shares", "data": [{"legend": "A"}]}
 
     (node,) = nodes(element)

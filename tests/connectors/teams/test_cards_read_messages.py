@@ -66,7 +66,7 @@ def read(native: JsonValue) -> tuple[Node, ...]:
 # --- payloads -------------------------------------------------------------------------------
 
 
-def test_text_comes_first_then_what_is_attached() -> None:
+def test_the_text_payload_comes_before_the_attachments() -> None:
     hero: Json = {"title": "T"}
     native = activity("*Hi*", attachments=[attached(HELLO), attached(hero, HERO)])
 
@@ -93,18 +93,18 @@ def test_text_comes_first_then_what_is_attached() -> None:
                  {"@type": "MessageCard", "text": "a"})),
     ],
 )  # fmt: skip
-def test_a_bare_card_or_attachment_is_itself(native: JsonValue, expected: Payload) -> None:
+def test_a_bare_card_or_attachment_is_one_payload(native: JsonValue, expected: Payload) -> None:
     assert payloads(native) == (expected,)
 
 
 @pytest.mark.parametrize("native", [{}, {"type": "typing"}, {"type": "message", "text": " "}])
-def test_what_says_nothing_has_no_payloads(native: JsonValue) -> None:
+def test_an_empty_activity_has_no_payloads(native: JsonValue) -> None:
     assert payloads(native) == ()
     assert read_message(native) == Card(())
 
 
 @pytest.mark.parametrize("native", [[], [{"type": "message"}], "text", 7, None, True])
-def test_what_is_no_object_is_no_message(native: JsonValue) -> None:
+def test_json_that_is_not_an_object_is_refused(native: JsonValue) -> None:
     with pytest.raises(CodecError, match="no message"):
         payloads(native)
 
@@ -114,7 +114,7 @@ def test_a_payload_of_another_platform_is_refused() -> None:
         read_payload(Payload("application/vnd.slack.blocks+json", []))
 
 
-def test_nodes_stand_where_they_stood_in_the_message() -> None:
+def test_nodes_have_their_json_pointers_in_the_message() -> None:
     (_, read_card) = (
         read_payload(payload) for payload in payloads(activity("a", attachments=[attached(HELLO)]))
     )
@@ -147,7 +147,7 @@ def test_text_is_markdown_with_some_html(text: str, expected: tuple[Inline, ...]
     assert read(activity(text)) == prose_blocks(*expected)
 
 
-def test_rules_and_pictures_part_the_text() -> None:
+def test_rules_and_images_split_the_text() -> None:
     read_nodes = read(activity('a<hr>b <img src="https://a.example/p.png" alt="p"> c'))
 
     assert read_nodes == (
@@ -157,7 +157,7 @@ def test_rules_and_pictures_part_the_text() -> None:
     )
 
 
-def test_text_may_be_plain_or_html() -> None:
+def test_the_text_format_may_be_plain_or_html() -> None:
     assert read(activity("**a** <b>", textFormat="plain")) == (prose("**a** <b>"),)
     assert read(activity("**a** <b>b</b>", textFormat="xml")) == prose_blocks(
         Text("**a** "), Strong(line("b"))
@@ -172,7 +172,7 @@ ANN = Mention(ActorId("teams:T0:29%3A1"), "Ann")
 
 
 @pytest.mark.parametrize("form", [{}, {"textFormat": "plain"}, {"textFormat": "xml"}])
-def test_mentions_are_those_that_entities_explain(form: Json) -> None:
+def test_only_at_tags_with_an_entity_are_mentions(form: Json) -> None:
     native = activity("<at>Ann</at> and <at>Eve</at>", entities=ENTITIES, **form)
 
     assert read(native) == prose_blocks(ANN, Text(" and @Eve"))
@@ -191,7 +191,7 @@ def html(content: str) -> Json:
     return {"contentType": "text/html", "content": content}
 
 
-def test_html_that_says_the_same_gives_the_text_its_formatting() -> None:
+def test_an_html_attachment_with_the_same_words_formats_the_text() -> None:
     mention = '<span itemtype="http://schema.skype.com/Mention" itemid="0">Ann</span>'
     native = activity(
         "<at>Ann</at> big\n",
@@ -204,7 +204,7 @@ def test_html_that_says_the_same_gives_the_text_its_formatting() -> None:
     assert read(native) == prose_blocks(ANN, Text(" "), Strong(line("big")))
 
 
-def test_html_that_says_something_else_stands_below_the_text() -> None:
+def test_an_html_attachment_with_other_words_is_below_the_text() -> None:
     assert read(activity("one", attachments=[html("<p>two</p>")])) == (prose("one"), prose("two"))
 
 
@@ -212,7 +212,7 @@ def test_html_that_repeats_part_of_the_text_is_dropped() -> None:
     assert read(activity("one two", attachments=[html("<p>one</p>")])) == (prose("one two"),)
 
 
-def test_pictures_stand_where_the_html_has_them() -> None:
+def test_images_are_in_the_places_of_their_html_tags() -> None:
     sign = '<img itemtype="http://schema.skype.com/AMSImage" src="https://x.asm.skype.com/1">'
     picture: Json = {"contentType": "image/png", "contentUrl": "https://a.example/p.png"}
     native = activity("a b", attachments=[html(f"<p>a {sign} b</p>"), picture])
@@ -229,7 +229,7 @@ def test_pictures_stand_where_the_html_has_them() -> None:
     )
 
 
-def test_a_picture_that_nothing_else_tells_of_is_private() -> None:
+def test_an_image_that_only_the_html_names_is_private() -> None:
     url = "https://x.asm.skype.com/1"
     sign = f'<img itemtype="http://schema.skype.com/AMSImage" alt="plan" src="{url}">'
 
@@ -238,7 +238,7 @@ def test_a_picture_that_nothing_else_tells_of_is_private() -> None:
     )
 
 
-def test_a_reply_tells_what_it_answers() -> None:
+def test_a_reply_quotes_the_message_that_it_answers() -> None:
     quote = (
         '<blockquote itemtype="http://schema.skype.com/Reply" itemid="17">'
         '<strong itemprop="mri">Ann</strong><span itemprop="time"></span>'
@@ -253,7 +253,7 @@ def test_a_reply_tells_what_it_answers() -> None:
     )
 
 
-def test_newer_clients_tell_it_in_an_entity() -> None:
+def test_a_reply_may_quote_its_message_in_an_entity() -> None:
     quoted: Json = {"messageId": "17", "senderName": "Ann", "preview": "Coming?"}
     native = activity("Yes", entities=[{"type": "quotedReply", "quotedReply": quoted}])
 
@@ -266,7 +266,7 @@ def test_newer_clients_tell_it_in_an_entity() -> None:
 # --- several cards --------------------------------------------------------------------------
 
 
-def test_several_cards_are_boxes_in_order() -> None:
+def test_several_cards_are_containers_in_order() -> None:
     native = activity("a", attachments=[attached(HELLO), attached({"title": "T"}, HERO)])
 
     assert read(native) == (
@@ -276,7 +276,7 @@ def test_several_cards_are_boxes_in_order() -> None:
     )
 
 
-def test_a_carousel_of_cards_is_one() -> None:
+def test_attachments_in_carousel_layout_are_a_carousel() -> None:
     native = activity(
         attachmentLayout="carousel", attachments=[attached(HELLO), attached({"title": "T"}, HERO)]
     )
@@ -291,7 +291,7 @@ def test_a_carousel_of_cards_is_one() -> None:
 # --- files ----------------------------------------------------------------------------------
 
 
-def test_pictures_films_and_sounds_are_known_by_their_type() -> None:
+def test_media_attachments_are_classified_by_their_content_type() -> None:
     def media(kind: str, name: str) -> Json:
         return {"contentType": kind, "contentUrl": f"https://a.example/{name}", "name": name}
 
@@ -311,7 +311,7 @@ def test_pictures_films_and_sounds_are_known_by_their_type() -> None:
     )
 
 
-def test_the_bytes_of_what_teams_keeps_need_a_token() -> None:
+def test_an_image_stored_by_teams_is_private() -> None:
     url = "https://smba.trafficmanager.net/amer/v3/attachments/0/views/original"
 
     assert read(activity(attachments=[{"contentType": "image/png", "contentUrl": url}])) == (
@@ -319,7 +319,7 @@ def test_the_bytes_of_what_teams_keeps_need_a_token() -> None:
     )
 
 
-def test_a_file_to_load_is_private_and_has_a_page() -> None:
+def test_a_file_download_attachment_is_private_and_has_a_page() -> None:
     info: Json = {
         "contentType": "application/vnd.microsoft.teams.file.download.info",
         "contentUrl": "https://a.sharepoint.com/a.txt",
@@ -339,7 +339,7 @@ def test_a_file_to_load_is_private_and_has_a_page() -> None:
     )
 
 
-def test_a_bot_asks_whether_it_may_send_a_file() -> None:
+def test_a_file_consent_card_is_read_with_its_buttons() -> None:
     consent: Json = {
         "contentType": "application/vnd.microsoft.teams.card.file.consent",
         "name": "a.txt",
@@ -363,7 +363,7 @@ def test_a_bot_asks_whether_it_may_send_a_file() -> None:
     )
 
 
-def test_an_unknown_attachment_is_kept_with_its_words() -> None:
+def test_an_unknown_attachment_is_kept_with_its_text() -> None:
     unknown = attached({"title": "Poll", "other": 1}, "application/vnd.acme.poll")
 
     assert payloads(activity(attachments=[unknown])) == (
@@ -374,7 +374,7 @@ def test_an_unknown_attachment_is_kept_with_its_words() -> None:
     )
 
 
-def test_a_card_without_content_does_not_spoil_the_message() -> None:
+def test_a_card_without_content_does_not_stop_the_rest() -> None:
     native = activity("a", attachments=[attached(5), attached("no json"), None])
 
     assert read(native)[0] == prose("a")
@@ -383,7 +383,7 @@ def test_a_card_without_content_does_not_spoil_the_message() -> None:
 # --- around a message -----------------------------------------------------------------------
 
 
-def test_suggested_answers_are_buttons() -> None:
+def test_suggested_actions_are_buttons() -> None:
     native = activity(
         "Well?",
         suggestedActions={
@@ -423,7 +423,7 @@ def test_ai_generated_messages_are_labelled_and_cite_their_sources() -> None:
     )
 
 
-def test_importance_and_on_whose_behalf_stand_above() -> None:
+def test_importance_and_on_behalf_of_are_shown_above_the_text() -> None:
     native = activity(
         "a",
         importance="urgent",
@@ -437,7 +437,7 @@ def test_importance_and_on_whose_behalf_stand_above() -> None:
     )
 
 
-def test_the_summary_is_the_messages_or_the_cards() -> None:
+def test_the_summary_comes_from_the_message_or_its_card() -> None:
     summed = card({"type": "TextBlock", "text": "a"}, fallbackText="In short")
 
     assert read_message(activity(attachments=[attached(summed)])).summary == "In short"
@@ -448,7 +448,7 @@ def test_the_summary_is_the_messages_or_the_cards() -> None:
 # --- answers to invokes ---------------------------------------------------------------------
 
 
-def test_dialogs_and_results_hold_cards() -> None:
+def test_the_cards_of_task_dialogs_and_results_are_read() -> None:
     dialog: Json = {"title": "Ask", "card": attached(HELLO)}
     results: Json = {"type": "result", "attachments": [attached({"title": "T"}, HERO)]}
 
@@ -462,7 +462,7 @@ def test_dialogs_and_results_hold_cards() -> None:
     assert read({"composeExtension": results}) == (Container((), form="card", title=line("T")),)
 
 
-def test_a_card_in_the_place_of_a_card_is_read() -> None:
+def test_the_card_of_an_invoke_response_is_read() -> None:
     answer: Json = {"statusCode": 200, "type": "application/vnd.microsoft.card.adaptive"}
 
     assert payloads({**answer, "value": HELLO}) == (Payload(ADAPTIVE, HELLO, "/value"),)
@@ -481,7 +481,7 @@ def placed(own_id: str) -> str:
     return f'<attachment id="{own_id}"></attachment>'
 
 
-def test_attachments_of_graph_stand_where_their_tags_stand() -> None:
+def test_graph_attachments_are_in_the_places_of_their_tags() -> None:
     content = json.dumps(HELLO)
     native = graph(
         f"<p>above</p>{placed('b')}<p>below</p>",
@@ -510,7 +510,7 @@ def test_attachments_of_graph_stand_where_their_tags_stand() -> None:
     )
 
 
-def test_mentions_of_graph_are_numbered() -> None:
+def test_graph_mentions_are_matched_by_number() -> None:
     mentions: JsonValue = [
         {"id": 0, "mentionText": "Ann",
          "mentioned": {"user": {"id": "u1", "displayName": "Ann"}, "tag": None}},
@@ -537,7 +537,7 @@ def test_a_post_has_a_subject_and_may_be_plain() -> None:
     )
 
 
-def test_messages_that_are_passed_on_are_panels() -> None:
+def test_forwarded_messages_are_panels() -> None:
     content: Json = {
         "originalMessageId": "1",
         "originalMessageContent": "<p>old <b>news</b></p>",

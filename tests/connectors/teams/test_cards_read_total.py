@@ -154,7 +154,7 @@ def changed(value: JsonValue, way: tuple[str | int, ...], new: JsonValue) -> Jso
 
 @settings(max_examples=examples(200))
 @given(st.sampled_from(places(WHOLE)), ANY)
-def test_a_card_with_anything_anywhere_is_read_or_refused(
+def test_a_card_with_any_value_replaced_is_read_or_refused(
     way: tuple[str | int, ...], new: JsonValue
 ) -> None:
     check(changed(WHOLE, way, new))
@@ -205,7 +205,7 @@ NESTS: dict[str, tuple[int, Nest]] = {
 
 
 @pytest.mark.parametrize("name", NESTS)
-def test_what_lies_deep_is_all_there_and_flat(name: str) -> None:
+def test_deeply_nested_elements_are_flattened_and_complete(name: str) -> None:
     levels, nest = NESTS[name]
     count = 970 // levels
     nested: JsonValue = TEXT
@@ -235,7 +235,7 @@ def test_what_lies_deep_is_all_there_and_flat(name: str) -> None:
         (lambda inner: {"type": "Carousel", "pages": [inner]}, 480),
     ],
 )
-def test_what_holds_its_like_again_and_again_says_its_words(shell: Any, times: int) -> None:
+def test_repeatedly_nested_elements_show_their_text_once(shell: Any, times: int) -> None:
     nested: JsonValue = TEXT
     for _ in range(times):
         nested = shell(nested)
@@ -243,7 +243,7 @@ def test_what_holds_its_like_again_and_again_says_its_words(shell: Any, times: i
     assert json.dumps(card_to_json(read_message(card(nested)))).count(INNERMOST_WORD) == 1
 
 
-def test_what_is_nested_beyond_measure_is_refused() -> None:
+def test_json_nested_more_than_a_thousand_levels_deep_is_refused() -> None:
     nested: JsonValue = TEXT
     for _ in range(600):
         nested = {"type": "Container", "items": [nested]}

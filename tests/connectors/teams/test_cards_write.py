@@ -48,7 +48,7 @@ def boxed(words: str) -> Container:
     return Container((prose(words),), form="card", title=line(f"title of {words}"))
 
 
-def test_a_card_of_nothing_is_no_message() -> None:
+def test_an_empty_card_gives_no_message() -> None:
     assert write(summary="nothing to see") == Written(())
 
 
@@ -71,7 +71,7 @@ def test_prose_is_a_message_with_text() -> None:
     )
 
 
-def test_prose_with_a_look_or_a_heading_is_a_card() -> None:
+def test_styled_prose_or_a_heading_is_a_card() -> None:
     assert elements(Prose((Heading(1, line("Big")), Paragraph(line("small"))))) == [
         text("Big", style="heading", weight="bolder", size="extraLarge"),
         text("small"),
@@ -79,7 +79,7 @@ def test_prose_with_a_look_or_a_heading_is_a_card() -> None:
     assert elements(prose("quiet", subtle=True)) == [text("quiet", isSubtle=True)]
 
 
-def test_a_card_has_its_version_its_width_and_what_a_notification_says() -> None:
+def test_a_card_has_its_version_width_and_summary() -> None:
     written = write(Divider(), prose("hi"), summary="news\nof today")
 
     assert bodies(written) == [
@@ -102,7 +102,7 @@ def test_a_card_has_its_version_its_width_and_what_a_notification_says() -> None
     ]
 
 
-def test_a_box_below_some_prose_is_a_card_below_the_text() -> None:
+def test_a_container_after_prose_is_a_card_below_the_text() -> None:
     panel = Container((prose("more"),), form="panel", style="good")
 
     (body,) = bodies(write(prose("Look:"), panel, summary="unused"))
@@ -137,25 +137,25 @@ def test_a_carousel_is_several_attachments() -> None:
     ]
 
 
-def test_more_than_ten_cards_go_on_in_the_next_message() -> None:
+def test_more_than_ten_cards_continue_in_the_next_message() -> None:
     written = write(Carousel(tuple(boxed(f"c{n}") for n in range(12))))
 
     assert [len(body["attachments"]) for body in bodies(written)] == [10, 2]
     assert {body["attachmentLayout"] for body in bodies(written)} == {"carousel"}
 
 
-def test_several_cards_are_several_attachments_one_below_the_other() -> None:
+def test_several_cards_are_stacked_attachments() -> None:
     (body,) = bodies(write(boxed("one"), boxed("two")))
 
     assert len(body["attachments"]) == 2
     assert "attachmentLayout" not in body
 
 
-def test_a_card_that_is_all_there_is_needs_no_box() -> None:
+def test_a_single_card_is_written_without_an_outer_container() -> None:
     assert elements(boxed("one"))[1] == text("one")
 
 
-def test_a_carousel_among_other_nodes_is_pages_with_the_same_below_one_another_elsewhere() -> None:
+def test_a_carousel_among_other_nodes_has_a_stacked_fallback() -> None:
     page = Container((prose("1"), Button(line("Go"), at="/b")))
     two = Container((prose("2"),), style="accent")
 
@@ -181,7 +181,7 @@ def test_a_carousel_among_other_nodes_is_pages_with_the_same_below_one_another_e
     }
 
 
-def test_files_that_we_hold_go_with_the_text() -> None:
+def test_stored_files_are_sent_with_the_text() -> None:
     picture = Asset(file_id="blob:sha256-1", alt="a cat", media_type="image/png")
     notes = Asset(file_id="blob:sha256-2", name="notes.txt")
     rendering = Rendering(uploads=True)
@@ -198,7 +198,7 @@ def test_files_that_we_hold_go_with_the_text() -> None:
     )
 
 
-def test_files_alone_are_a_message_without_text() -> None:
+def test_files_without_text_are_one_message() -> None:
     picture = Asset(file_id="blob:sha256-1", alt="a cat")
 
     written = write(Image(picture), rendering=Rendering(uploads=True))
@@ -206,7 +206,7 @@ def test_files_alone_are_a_message_without_text() -> None:
     assert written.messages == (NativeMessage({"type": "message"}, (picture,)),)
 
 
-def test_a_file_goes_with_the_card_in_which_its_name_stands() -> None:
+def test_a_file_is_sent_with_the_card_that_names_it() -> None:
     asset = Asset(file_id="blob:sha256-1", name="a.pdf")
     long = tuple(Divider() if n % 2 else prose(f"{n} " + "long words " * 300) for n in range(13))
 
@@ -219,7 +219,7 @@ def test_a_file_goes_with_the_card_in_which_its_name_stands() -> None:
     assert places[0] < len(written.messages) - 1
 
 
-def test_a_spoiler_that_is_a_whole_paragraph_stays_hidden() -> None:
+def test_a_paragraph_that_is_one_spoiler_stays_hidden() -> None:
     assert elements(Prose((Paragraph((Spoiler(line("he did it")),)),))) == [
         {
             "type": "ActionSet",
@@ -235,7 +235,7 @@ def test_a_spoiler_that_is_a_whole_paragraph_stays_hidden() -> None:
     ]
 
 
-def test_a_spoiler_within_text_is_shown_and_named_in_a_loss() -> None:
+def test_a_spoiler_inside_text_is_shown_and_reported() -> None:
     node = Prose((Paragraph((Text("I think "), Spoiler(line("he did it")))),), at="/nodes/0")
 
     written = write(node)
@@ -250,7 +250,7 @@ def test_the_same_card_gives_the_same_bytes() -> None:
     assert write(*nodes) == write(*nodes)
 
 
-def test_nothing_mentions_anybody() -> None:
+def test_a_written_card_mentions_nobody() -> None:
     written = write(
         prose("<at>Ann</at> @everyone"),
         Container((prose("<at>Ann</at>"),), form="panel", title=line("<at>Ann</at>")),
@@ -262,7 +262,7 @@ def test_nothing_mentions_anybody() -> None:
     assert "<at>" not in str(body)
 
 
-def test_a_link_in_text_keeps_to_the_web() -> None:
+def test_an_unsafe_link_in_text_is_written_as_its_text() -> None:
     node = Prose((Paragraph((Link("javascript:alert(1)", line("press")),)),), subtle=True)
 
     written = write(node)

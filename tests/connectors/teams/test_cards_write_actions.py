@@ -30,8 +30,8 @@ from tests.connectors.teams.written import (
 )
 
 
-def actions(*buttons: Button | Choice, **how: Rendering) -> list[Json]:
-    (row,) = elements(Actions(buttons), **how)
+def actions(*buttons: Button | Choice, **rendering: Rendering) -> list[Json]:
+    (row,) = elements(Actions(buttons), **rendering)
     assert row["type"] == "ActionSet"
     return row["actions"]
 
@@ -44,13 +44,13 @@ def toggle(title: str, *targets: str, **more: str) -> Json:
 # --- what a button does -------------------------------------------------------------------------
 
 
-def test_a_press_carries_the_token_of_its_action() -> None:
+def test_a_button_carries_the_token_of_its_action() -> None:
     assert actions(Button(line("Approve"), id="a", value={"n": 1}, at="/b")) == [
         press("Approve", "token/b")
     ]
 
 
-def test_a_button_has_its_look() -> None:
+def test_a_button_keeps_its_style_icon_and_tooltip() -> None:
     icon = Asset(url="https://a.example/i.png")
 
     assert actions(
@@ -85,7 +85,7 @@ def test_a_button_always_has_a_title(button: Button, title: str) -> None:
     assert actions(button)[0]["title"] == title
 
 
-def test_a_link_keeps_to_the_web() -> None:
+def test_a_link_button_with_an_unsafe_url_is_written_as_text() -> None:
     good = Button(line("Open"), does="open", url="https://a.example/ä b")
     bad = Button(line("*Run*"), does="open", url="javascript:alert(1)", at="/b")
 
@@ -107,7 +107,7 @@ def test_a_link_keeps_to_the_web() -> None:
     assert kinds(written) == [("/b", "unsafe_link", "javascript:alert(1)")]
 
 
-def test_a_button_that_reveals_opens_a_card_within_the_card() -> None:
+def test_a_reveal_button_is_a_show_card_action() -> None:
     inner = Actions((Button(line("Go"), at="/in"),))
     reveal = Button(line("More"), does="reveal", nodes=(prose("x"), inner), secondary=True)
 
@@ -126,7 +126,7 @@ def test_a_button_that_reveals_opens_a_card_within_the_card() -> None:
     ]
 
 
-def test_within_a_card_that_opens_more_unfolds_below_the_button() -> None:
+def test_a_reveal_button_inside_a_show_card_toggles_a_container() -> None:
     inner = Button(line("Even more"), does="reveal", nodes=(prose("y"),))
     reveal = Button(line("More"), does="reveal", nodes=(inner, prose("x")))
 
@@ -137,7 +137,7 @@ def test_within_a_card_that_opens_more_unfolds_below_the_button() -> None:
     ]
 
 
-def test_a_button_shows_and_hides_the_boxes_it_names() -> None:
+def test_a_toggle_button_toggles_its_targets() -> None:
     box = Container((prose("x"),), id="box", hidden=True)
 
     assert elements(Button(line("Show"), does="toggle", targets=("box",)), box) == [
@@ -146,7 +146,7 @@ def test_a_button_shows_and_hides_the_boxes_it_names() -> None:
     ]
 
 
-def test_a_button_that_shows_nothing_says_so() -> None:
+def test_a_toggle_button_without_a_target_is_reported() -> None:
     written = write(Button(line("Show"), does="toggle", targets=("box",)))
 
     assert kinds(written) == [("", "toggle_without_target", "Show")]
@@ -164,14 +164,14 @@ def test_neighbouring_buttons_share_a_row() -> None:
     ]
 
 
-def test_after_six_buttons_the_others_are_behind_the_three_dots() -> None:
+def test_buttons_after_the_sixth_are_in_the_overflow_menu() -> None:
     row = actions(*(Button(line(str(n)), at=f"/{n}") for n in range(8)))
 
     assert [action.get("mode") for action in row] == [None] * 6 + ["secondary"] * 2
     assert row[7] == press("7", "token/7", mode="secondary")
 
 
-def test_a_card_that_opens_is_never_behind_the_three_dots() -> None:
+def test_a_show_card_action_is_never_in_the_overflow_menu() -> None:
     buttons = tuple(Button(line(str(n))) for n in range(6))
     reveal = Button(line("More"), does="reveal", nodes=(prose("x"),))
 
@@ -181,7 +181,7 @@ def test_a_card_that_opens_is_never_behind_the_three_dots() -> None:
     assert "mode" not in second["actions"][0]
 
 
-def test_a_menu_behind_three_dots_is_the_rows_own() -> None:
+def test_an_overflow_choice_is_the_overflow_menu_of_its_row() -> None:
     menu = Choice(
         form="overflow",
         options=(
@@ -211,7 +211,7 @@ def test_a_menu_behind_three_dots_is_the_rows_own() -> None:
     ]
 
 
-def test_a_menu_behind_three_dots_at_the_side_of_a_text_opens_its_addresses() -> None:
+def test_an_overflow_choice_beside_text_opens_its_urls() -> None:
     menu = Choice(
         form="overflow",
         options=(
@@ -233,7 +233,7 @@ def test_a_menu_behind_three_dots_at_the_side_of_a_text_opens_its_addresses() ->
     assert kinds(write(section)) == []
 
 
-def test_one_button_after_one_text_stands_within_it() -> None:
+def test_one_button_after_one_text_input_is_its_inline_action() -> None:
     (element,) = elements(
         Actions(
             (TextInput(placeholder="Say", at="/t"), Button(line("Send"), does="submit", at="/b"))
@@ -253,7 +253,7 @@ def test_one_button_after_one_text_stands_within_it() -> None:
 SURE = Confirm("Sure?", line("It is gone then."), "Delete it", "Keep it", danger=True)
 
 
-def test_a_question_before_a_press_opens_with_yes_and_no() -> None:
+def test_a_confirmation_is_a_show_card_with_two_buttons() -> None:
     button = Button(line("Delete"), style="danger", hint="for good", confirm=SURE, at="/b")
 
     assert actions(button) == [
@@ -292,7 +292,7 @@ def test_a_question_before_a_press_opens_with_yes_and_no() -> None:
     ]
 
 
-def test_where_no_card_can_open_the_question_unfolds() -> None:
+def test_a_confirmation_inside_a_show_card_toggles_a_container() -> None:
     inner = Button(line("Delete"), confirm=SURE, at="/b")
     reveal = Button(line("More"), does="reveal", nodes=(inner,))
 
@@ -317,7 +317,7 @@ def test_where_no_card_can_open_the_question_unfolds() -> None:
     ]
 
 
-def test_a_question_before_something_is_revealed_shows_it_below() -> None:
+def test_the_confirmation_of_a_reveal_button_toggles_its_content() -> None:
     question = Confirm(text=line("Really?"))
     button = Button(line("More"), does="reveal", nodes=(prose("x"),), confirm=question)
 
@@ -335,7 +335,7 @@ def test_a_question_before_something_is_revealed_shows_it_below() -> None:
 # --- inputs and presses -------------------------------------------------------------------------
 
 
-def test_a_submission_comes_with_all_inputs_and_a_press_with_none() -> None:
+def test_a_submit_button_sends_all_inputs_and_a_press_button_none() -> None:
     _, row = elements(
         TextInput(label=line("Name"), at="/t"),
         Actions((Button(line("Send"), does="submit", at="/s"), Button(line("Later"), at="/l"))),
@@ -346,13 +346,13 @@ def test_a_submission_comes_with_all_inputs_and_a_press_with_none() -> None:
     assert (later["associatedInputs"], later["fallback"]["associatedInputs"]) == ("none", "none")
 
 
-def test_a_press_takes_the_inputs_along_that_nobody_else_would_send() -> None:
+def test_a_press_button_sends_the_inputs_when_no_submit_button_does() -> None:
     _, row = elements(TextInput(label=line("Name"), at="/t"), Button(line("Go"), at="/g"))
 
     assert row["actions"][0]["associatedInputs"] == "auto"
 
 
-def test_what_comes_with_inputs_says_which_have_several_values() -> None:
+def test_the_data_of_a_submit_button_lists_multi_value_inputs() -> None:
     menu = Choice(many=True, options=(Option(line("a"), "a"),), label=line("Which"), at="/m")
 
     _, row = elements(menu, Button(line("Send"), does="submit", at="/s"))
@@ -364,7 +364,7 @@ def test_what_comes_with_inputs_says_which_have_several_values() -> None:
 # --- actions that nobody would hear -------------------------------------------------------------
 
 
-def test_a_foreign_button_leads_to_the_original() -> None:
+def test_a_foreign_button_links_to_the_original_message() -> None:
     button = Button(line("Approve"), style="primary", confirm=SURE, at="/b")
 
     written = write(button, rendering=FOREIGN)
@@ -388,7 +388,7 @@ def test_a_foreign_button_leads_to_the_original() -> None:
     ]
 
 
-def test_without_a_link_to_the_original_a_foreign_button_is_its_words() -> None:
+def test_a_foreign_button_without_an_original_url_is_text() -> None:
     button = Button(line("Approve"), hint="the plan", at="/b")
 
     written = write(button, rendering=Rendering())
@@ -400,7 +400,7 @@ def test_without_a_link_to_the_original_a_foreign_button_is_its_words() -> None:
     ]
 
 
-def test_links_and_what_unfolds_work_without_anybody_who_hears() -> None:
+def test_link_and_reveal_buttons_work_in_foreign_cards() -> None:
     opens = Button(line("Open"), does="open", url="https://a.example")
     reveal = Button(line("More"), does="reveal", nodes=(prose("x"),))
 
@@ -410,7 +410,7 @@ def test_links_and_what_unfolds_work_without_anybody_who_hears() -> None:
     assert write(opens, reveal, rendering=FOREIGN).losses == ()
 
 
-def test_the_words_of_a_very_long_title_are_named() -> None:
+def test_the_cut_title_of_a_button_is_reported_in_full() -> None:
     words = " ".join(f"word{n}" for n in range(60))
 
     written = write(Button(line(words), at="/b"))

@@ -61,7 +61,7 @@ def test_a_group_is_a_container() -> None:
     assert elements(Container((prose("x"),))) == [{"type": "Container", "items": [text("x")]}]
 
 
-def test_a_panel_has_its_head_and_foot() -> None:
+def test_a_panel_has_its_header_and_footer() -> None:
     panel = Container(
         (prose("x"),),
         form="panel",
@@ -118,7 +118,7 @@ def test_a_panel_has_its_head_and_foot() -> None:
     ]
 
 
-def test_a_panel_without_colour_is_quiet_and_a_box_with_a_link_leads_there() -> None:
+def test_a_panel_without_colour_has_the_emphasis_style_and_keeps_its_link() -> None:
     panel = Container((prose("x"),), form="panel", link="https://a.example")
 
     assert elements(panel) == [
@@ -152,14 +152,14 @@ def test_a_colour_becomes_the_nearest_style(color: int, style: str) -> None:
     assert nearest_style(color) == style
 
 
-def test_a_colour_that_stands_for_no_style_is_named() -> None:
+def test_a_colour_without_a_matching_style_is_reported() -> None:
     assert kinds(write(Container((prose("x"),), color=0x123456, at="/c"))) == [
         ("/c", "color_as_style", "#123456")
     ]
     assert kinds(write(Container((prose("x"),), color=0x2EB67D, at="/c"))) == []
 
 
-def test_what_is_folded_has_a_button_at_its_head() -> None:
+def test_a_collapsed_container_has_a_toggle_button_in_its_header() -> None:
     folded = Container((prose("x"),), title=line("Title"), collapsed=True)
 
     assert elements(folded) == [
@@ -191,13 +191,13 @@ def test_what_is_folded_has_a_button_at_its_head() -> None:
     ]
 
 
-def test_what_can_be_folded_and_is_not_is_shown() -> None:
+def test_an_open_collapsible_container_is_shown() -> None:
     (box,) = elements(Container((prose("x"),), collapsed=False))
 
     assert "isVisible" not in box["items"][1]
 
 
-def test_a_spoiler_is_hidden_until_somebody_asks() -> None:
+def test_a_spoiler_container_is_hidden_behind_a_toggle_button() -> None:
     button, box = elements(Container((prose("x"),), spoiler=True))
 
     assert button["actions"][0]["title"] == "Spoiler"
@@ -212,7 +212,7 @@ def test_a_spoiler_is_hidden_until_somebody_asks() -> None:
 # --- side by side -------------------------------------------------------------------------------
 
 
-def test_a_section_has_its_small_thing_at_its_side() -> None:
+def test_a_section_has_its_accessory_beside_the_text() -> None:
     assert elements(Section((prose("x"),), Image(PICTURE))) == [
         columns(column("stretch", text("x")), column("auto", picture(size="medium")))
     ]
@@ -224,7 +224,7 @@ def test_a_section_has_its_small_thing_at_its_side() -> None:
     ]
 
 
-def test_a_menu_at_a_sections_side_has_as_much_room() -> None:
+def test_a_menu_accessory_has_a_stretched_column() -> None:
     menu = Choice(options=(Option(line("a"), "a"),), at="/m")
 
     (element,) = elements(Section((prose("x"),), menu))
@@ -253,7 +253,7 @@ def test_columns_keep_their_widths_styles_and_links() -> None:
     ]
 
 
-def test_small_print_is_one_line() -> None:
+def test_a_context_is_one_line_of_small_text() -> None:
     centred = {"verticalContentAlignment": "center", "spacing": "small"}
 
     assert elements(Context((prose("a"),))) == [text("a", size="small", isSubtle=True)]
@@ -272,14 +272,14 @@ def field(label: str, *value: object, short: bool = True) -> LabelledValue:
     return LabelledValue(line(label), (Paragraph(value),), short)  # type: ignore[arg-type]
 
 
-def test_fields_of_a_line_each_are_facts() -> None:
+def test_single_line_fields_are_a_fact_set() -> None:
     several = Fields((field("*A*", Text("1")), field("B", Text("2"), short=False)))
 
     facts = [{"title": "\\*A\\*", "value": "1"}, {"title": "B", "value": "2"}]
     assert elements(several) == [{"type": "FactSet", "facts": facts}]
 
 
-def test_fields_of_more_than_a_line_are_columns() -> None:
+def test_fields_with_longer_values_are_columns() -> None:
     long = field("C", Text("a"), Break(), Text("b"), short=False)
 
     first, *others = elements(Fields((field("A", Code("1")), field("B", Text("2")), long)))
@@ -292,7 +292,7 @@ def test_fields_of_more_than_a_line_are_columns() -> None:
     assert others == [text("C", weight="bolder"), text("a\n\nb")]
 
 
-def test_three_fields_at_most_stand_side_by_side() -> None:
+def test_at_most_three_fields_share_a_row() -> None:
     several = tuple(field(str(n), Code("x")) for n in range(5))
 
     assert [len(element["columns"]) for element in elements(Fields(several))] == [3, 2]
@@ -339,18 +339,18 @@ def test_a_table_has_cells_of_any_nodes() -> None:
     ]
 
 
-def test_a_table_without_a_header_says_so_in_both_ways() -> None:
+def test_a_table_without_a_header_is_not_styled_as_having_one() -> None:
     (table,) = elements(Table((((prose("a"),),),), header=False))
 
     assert table["firstRowAsHeader"] is False
     assert table["rows"][0]["cells"][0]["items"] == [text("a", weight="default")]
 
 
-def test_a_table_of_nothing_is_nothing() -> None:
+def test_an_empty_table_gives_no_element() -> None:
     assert elements(prose("x", subtle=True), Table(())) == [text("x", isSubtle=True)]
 
 
-def test_pages_with_films_stand_below_one_another() -> None:
+def test_carousel_pages_with_videos_are_stacked() -> None:
     film = Player("video", Asset(url="https://www.youtube.com/watch?v=1", name="f"))
     pages = Carousel((Container((film,)), Container((prose("x"),))), at="/c")
 
@@ -359,7 +359,7 @@ def test_pages_with_films_stand_below_one_another() -> None:
     assert kinds(written) == [("/c", "carousel_stacked", "2 pages")]
 
 
-def test_what_lies_very_deep_stands_side_by_side() -> None:
+def test_deeply_nested_containers_are_flattened() -> None:
     node: Container | Section | Columns = Container((prose("deep"), Button(line("Go"), at="/b")))
     for n in range(300):
         nestings = [
@@ -376,7 +376,7 @@ def test_what_lies_very_deep_stands_side_by_side() -> None:
     assert "token/b" in written_text
 
 
-def test_buttons_that_reveal_one_another_for_ever_are_opened() -> None:
+def test_deeply_nested_reveal_buttons_are_opened() -> None:
     button = Button(line("deepest"), at="/b")
     for n in range(300):
         button = Button(line(f"s{n}"), does="reveal", nodes=(button,), hint=f"h{n}", at=f"/{n}")

@@ -43,14 +43,14 @@ def only(node: Node) -> Json:
     return element
 
 
-def test_every_node_has_its_level() -> None:
+def test_the_capabilities_list_every_node_type() -> None:
     assert set(CARD_NODES) == node_types()
 
 
 # --- pictures -----------------------------------------------------------------------------------
 
 
-def test_a_picture_has_its_words_size_form_and_link() -> None:
+def test_an_image_keeps_its_alt_text_size_shape_and_link() -> None:
     image = Image(
         PICTURE, size="large", round=True, link="https://a.example", title=line("My *cat*")
     )
@@ -68,7 +68,7 @@ def test_a_picture_has_its_words_size_form_and_link() -> None:
     ]
 
 
-def test_a_small_picture_may_be_its_own_url() -> None:
+def test_a_small_data_url_image_is_kept() -> None:
     tiny = "data:image/png;base64," + "A" * 400
 
     assert only(Image(Asset(url=tiny)))["url"] == tiny
@@ -88,25 +88,25 @@ def test_a_small_picture_may_be_its_own_url() -> None:
         (Asset(file_id="blob:sha256-1", alt="a cat"), "a cat"),
     ],
 )
-def test_a_picture_that_teams_cannot_fetch_is_its_words(asset: Asset, lost: str) -> None:
+def test_an_image_that_teams_cannot_fetch_is_text(asset: Asset, lost: str) -> None:
     assert only(Image(asset)) == text("🖼 a cat")
     assert kinds(write(Image(asset, at="/i"))) == [("/i", "image_as_link", lost)]
 
 
-def test_a_private_picture_is_a_link_to_where_it_can_be_seen() -> None:
+def test_a_private_image_is_a_link_to_its_page() -> None:
     asset = Asset(private=True, page="https://a.example/see", name="p.png", alt="a cat")
 
     assert only(Image(asset)) == text("🖼 [a cat](https://a.example/see)")
 
 
-def test_a_hidden_picture_stays_hidden() -> None:
+def test_a_spoiler_image_is_hidden_behind_a_toggle_button() -> None:
     button, box = elements(Image(Asset(url="https://a.example/p.png", spoiler=True)))
 
     assert button["actions"][0]["title"] == "Spoiler"
     assert (box["isVisible"], box["items"][0]["type"]) == (False, "Image")
 
 
-def test_pictures_side_by_side_are_a_set_and_others_stand_below() -> None:
+def test_the_images_of_a_gallery_are_image_sets_and_other_media_are_below() -> None:
     film = Player("video", Asset(url="https://a.example/f.mp4", name="f.mp4"))
 
     written_elements = elements(Gallery((Image(PICTURE), Image(PICTURE), film, Image(PICTURE))))
@@ -122,7 +122,7 @@ def test_pictures_side_by_side_are_a_set_and_others_stand_below() -> None:
 # --- films, sounds, files -----------------------------------------------------------------------
 
 
-def test_a_film_that_teams_plays_is_played() -> None:
+def test_a_video_of_a_supported_host_is_a_media_element() -> None:
     film = Player(
         "video",
         Asset(name="film"),
@@ -144,7 +144,7 @@ def test_a_film_that_teams_plays_is_played() -> None:
     ]
 
 
-def test_other_films_are_a_picture_and_a_link() -> None:
+def test_other_videos_are_a_poster_and_a_link() -> None:
     film = Player(
         "video",
         Asset(url="https://a.example/f.mp4", name="f.mp4"),
@@ -166,14 +166,14 @@ def test_other_films_are_a_picture_and_a_link() -> None:
     assert kinds(write(film)) == [("/p", "player_as_link", "f.mp4")]
 
 
-def test_a_film_from_a_house_that_only_sounds_alike_is_a_link() -> None:
+def test_a_video_of_a_lookalike_host_is_a_link() -> None:
     film = Player("video", Asset(url="https://notyoutube.com/1"), title=line("x"))
 
     assert only(film) == text("🎬 [x](https://notyoutube.com/1)")
 
 
 @pytest.mark.parametrize("link", ["https://youtu.be/1", "https://a.example/page"])
-def test_the_address_of_a_film_is_named_where_another_is_shown(link: str) -> None:
+def test_the_unlinked_url_of_a_video_is_reported(link: str) -> None:
     film = Player(
         "video", Asset(page="https://embed.example/1"), title=line("x"), link=link, at="/v"
     )
@@ -190,14 +190,14 @@ def test_a_file_is_a_link() -> None:
     )
 
 
-def test_a_file_that_nobody_can_fetch_is_its_name() -> None:
+def test_a_file_without_a_url_is_written_as_its_name() -> None:
     file = File(Asset(file_id="blob:sha256-1", name="a.pdf"), at="/f")
 
     assert only(file) == text("📎 a.pdf")
     assert kinds(write(file)) == [("/f", "file_as_link", "a.pdf")]
 
 
-def test_where_we_serve_the_files_they_are_links() -> None:
+def test_stored_files_are_links_when_the_bridge_serves_them() -> None:
     rendering = Rendering(url_of=lambda asset: f"https://files.example/{asset.file_id[-1]}")
 
     assert elements(File(Asset(file_id="blob:sha256-1", name="a.pdf")), rendering=rendering) == [
@@ -208,7 +208,7 @@ def test_where_we_serve_the_files_they_are_links() -> None:
 # --- forms of their own -------------------------------------------------------------------------
 
 
-def test_an_alert_is_a_box_in_its_colour() -> None:
+def test_an_alert_is_a_container_of_its_style() -> None:
     assert only(Alert("error", prose("It failed").text)) == {
         "type": "Container",
         "style": "attention",
@@ -216,7 +216,7 @@ def test_an_alert_is_a_box_in_its_colour() -> None:
     }
 
 
-def test_a_badge_is_a_badge_and_bold_text_elsewhere() -> None:
+def test_a_badge_has_bold_text_as_its_fallback() -> None:
     assert only(Badge(line("New"), icon="Star", hint=line("since today"), style="good")) == {
         "type": "Badge",
         "text": "New",
@@ -228,7 +228,7 @@ def test_a_badge_is_a_badge_and_bold_text_elsewhere() -> None:
     assert only(Badge(icon="Star")) == {"type": "Icon", "name": "Star", "fallback": "drop"}
 
 
-def test_progress_is_a_bar_below_its_label() -> None:
+def test_progress_is_a_progress_bar_below_its_label() -> None:
     assert elements(Progress(30, label=line("Upload"), style="good")) == [
         text("Upload"),
         {
@@ -242,7 +242,7 @@ def test_progress_is_a_bar_below_its_label() -> None:
     assert only(Progress(None)) == {"type": "ProgressBar", "fallback": text("⏳")}
 
 
-def test_a_rating_is_stars() -> None:
+def test_a_rating_has_stars_as_its_fallback() -> None:
     assert only(Rating(4.2, count=37)) == {
         "type": "Rating",
         "value": 4.2,
@@ -253,7 +253,7 @@ def test_a_rating_is_stars() -> None:
 
 
 @pytest.mark.parametrize("odd", [float("nan"), float("inf"), 1e300])
-def test_odd_numbers_do_no_harm(odd: float) -> None:
+def test_invalid_numbers_in_progress_and_ratings_are_written_safely(odd: float) -> None:
     written_elements = elements(
         Progress(odd),
         Progress(1, max=odd),
@@ -265,7 +265,7 @@ def test_odd_numbers_do_no_harm(odd: float) -> None:
     assert [element["type"] for element in written_elements] == ["ProgressBar"] * 3 + ["Rating"] * 2
 
 
-def test_tasks_stand_behind_signs_of_how_far_they_are() -> None:
+def test_tasks_start_with_the_sign_of_their_state() -> None:
     tasks = Tasks(
         (Task(line("Search"), "done", (prose("3 results"),)), Task(line("Write"), "running")),
         title=line("Plan"),
@@ -279,7 +279,7 @@ def test_tasks_stand_behind_signs_of_how_far_they_are() -> None:
     ]
 
 
-def test_a_poll_is_its_question_and_answers() -> None:
+def test_a_poll_is_text_with_its_question_and_answers() -> None:
     poll = Poll(line("Lunch?"), (PollAnswer(line("Yes"), "🍏", 2), PollAnswer(line("No"))), at="/p")
 
     assert only(poll) == text("📊 **Lunch?**\n\n- 🍏 Yes: 2\n- No")
@@ -346,7 +346,7 @@ VALUES = [{"x": "Mon", "y": 1}, {"x": "Tue", "y": 2.5}]
         ),
     ],
 )  # fmt: skip
-def test_a_chart_is_drawn_and_a_table_elsewhere(chart: Chart, drawn: Json) -> None:
+def test_a_chart_has_a_table_as_its_fallback(chart: Chart, drawn: Json) -> None:
     written_elements = only(chart)
     fallback = written_elements.pop("fallback")
 
@@ -365,7 +365,7 @@ def test_a_chart_without_numbers_is_a_table() -> None:
 # --- native elements ----------------------------------------------------------------------------
 
 
-def test_an_element_of_adaptive_cards_goes_home_as_it_came() -> None:
+def test_a_native_adaptive_element_is_written_unchanged_with_a_fallback() -> None:
     payload: dict[str, Any] = {"type": "ProgressRing", "label": "Loading", "size": "Large"}
 
     assert only(Native(ADAPTIVE, payload, (prose("Loading"),))) == {
@@ -374,7 +374,7 @@ def test_an_element_of_adaptive_cards_goes_home_as_it_came() -> None:
     }
 
 
-def test_an_action_of_adaptive_cards_goes_home_in_a_row() -> None:
+def test_a_native_adaptive_action_is_written_in_an_action_set() -> None:
     payload: dict[str, Any] = {"type": "Action.ResetInputs", "title": "Reset"}
 
     assert only(Native(ADAPTIVE, payload)) == {
@@ -403,14 +403,14 @@ def test_an_action_of_adaptive_cards_goes_home_in_a_row() -> None:
         {"type": "Action.ResetInputs", "title": ["Reset"]},
     ],
 )
-def test_what_could_do_harm_is_its_fallback(payload: Any) -> None:
+def test_an_unsafe_native_payload_is_written_as_its_fallback(payload: Any) -> None:
     node = Native(ADAPTIVE, payload, (prose("the same"),), at="/n")
 
     assert only(node) == text("the same")
     assert kinds(write(node)) == [("/n", "native_as_fallback", ADAPTIVE)]
 
 
-def test_an_action_without_a_title_has_that_of_its_fallback() -> None:
+def test_a_native_action_without_a_title_takes_its_fallbacks_title() -> None:
     payload: dict[str, Any] = {"type": "Action.ResetInputs"}
     button = Button(line("Reset"), does="press", disabled=True)
 
@@ -426,7 +426,7 @@ def test_a_native_payload_of_another_platform_becomes_its_fallback() -> None:
     assert only(node) == text("x", isSubtle=True)
 
 
-def test_odd_values_in_what_goes_home_do_no_harm() -> None:
+def test_malformed_values_in_native_elements_are_written_safely() -> None:
     payload: dict[str, Any] = {"type": "Thing", "users": [{"id": []}, {"type": 7, "id": "x"}]}
     show = Button(line("Show"), does="toggle", targets=("box",))
 
@@ -435,7 +435,7 @@ def test_odd_values_in_what_goes_home_do_no_harm() -> None:
     assert written_elements[0]["users"] == payload["users"]
 
 
-def test_two_elements_that_go_home_have_not_the_same_id() -> None:
+def test_a_native_element_with_a_repeated_id_is_written_as_its_fallback() -> None:
     payload: dict[str, Any] = {"type": "Icon", "name": "Star", "id": "star"}
 
     written_elements = elements(

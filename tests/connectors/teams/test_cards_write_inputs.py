@@ -132,17 +132,17 @@ def single_element(node: Input) -> Json:
     ],
     ids=lambda value: getattr(value, "type", "") if not isinstance(value, dict) else "",
 )  # fmt: skip
-def test_each_input_is_an_input(node: Input, element: Json) -> None:
+def test_every_input_node_is_written_as_its_input_element(node: Input, element: Json) -> None:
     assert single_element(node) == element
 
 
-def test_what_is_required_says_so_when_it_is_missing() -> None:
+def test_a_required_input_has_an_error_message() -> None:
     assert (
         single_element(TextInput(required=True, at="/t"))["errorMessage"] == "Please fill this in"
     )
 
 
-def test_a_hint_stands_small_below() -> None:
+def test_a_hint_is_small_text_below_the_input() -> None:
     assert elements(TextInput(hint=line("no *secrets*"), at="/t"))[1] == text(
         "no \\*secrets\\*", isSubtle=True, size="small"
     )
@@ -158,7 +158,7 @@ def test_a_hint_stands_small_below() -> None:
         (Picker(of="roles", placeholder="Who decides", at="/t"), "Who decides", "@role"),
     ],
 )
-def test_a_required_input_and_a_picker_of_roles_have_a_label(
+def test_required_inputs_and_role_pickers_have_a_label(
     node: Input, label: str | None, placeholder: str | None
 ) -> None:
     element = single_element(node)
@@ -202,7 +202,7 @@ def test_a_date_with_a_time_is_two_inputs() -> None:
     ]
 
 
-def test_stars_are_stars_and_a_number_elsewhere() -> None:
+def test_a_star_rating_input_has_a_number_input_as_its_fallback() -> None:
     number: Json = {"type": "Input.Number", "id": "token/n", "label": "How was it", "max": 5}
 
     assert single_element(NumberInput(label=line("How was it"), max=5, stars=True, at="/n")) == {
@@ -215,7 +215,7 @@ def test_stars_are_stars_and_a_number_elsewhere() -> None:
     }
 
 
-def test_a_menu_that_tells_at_once_has_a_small_button_beside_it() -> None:
+def test_a_menu_that_dispatches_changes_has_a_button_beside_it() -> None:
     node = Choice(options=(ANN,), dispatches=True, at="/c")
 
     (element,) = elements(node)
@@ -225,7 +225,7 @@ def test_a_menu_that_tells_at_once_has_a_small_button_beside_it() -> None:
     assert button["items"] == [{"type": "ActionSet", "actions": [press("Send", "token/c")]}]
 
 
-def test_a_menu_that_asks_first_asks_when_it_is_sent() -> None:
+def test_the_confirmation_of_a_dispatching_menu_is_on_its_button() -> None:
     node = Choice(options=(ANN,), dispatches=True, confirm=Confirm("Sure?"), at="/c")
 
     (element,) = elements(node)
@@ -235,7 +235,7 @@ def test_a_menu_that_asks_first_asks_when_it_is_sent() -> None:
     assert "Sure?" in str(action["card"])
 
 
-def test_the_values_of_several_options_may_have_commas() -> None:
+def test_commas_in_multi_select_values_are_escaped() -> None:
     options = (Option(line("a"), "1,5"), Option(line("b"), "100%"))
 
     element = single_element(Choice(options=options, many=True, values=("1,5", "100%"), at="/c"))
@@ -245,13 +245,13 @@ def test_the_values_of_several_options_may_have_commas() -> None:
     assert values_of("") == []
 
 
-def test_many_options_are_found_by_typing() -> None:
+def test_a_menu_with_many_options_is_filterable() -> None:
     options = tuple(Option(line(f"o{n}"), f"{n}") for n in range(30))
 
     assert single_element(Choice(options=options, at="/c"))["style"] == "filtered"
 
 
-def test_options_beyond_what_a_card_holds_are_named() -> None:
+def test_options_that_do_not_fit_in_a_card_are_reported() -> None:
     options = tuple(Option(line(f"option number {n}"), f"{n}") for n in range(2000))
 
     written = write(Choice(options=options, at="/c"))
@@ -264,7 +264,7 @@ def test_options_beyond_what_a_card_holds_are_named() -> None:
     ]
 
 
-def test_headings_lead_their_options_where_they_fit_and_are_named_where_not() -> None:
+def test_option_groups_prefix_their_options_or_are_reported() -> None:
     options = (Option(line("P1"), "a", group="High"), Option(line("P2"), "b", group="Low:"))
     long = tuple(replace(option, group="g" * 300) for option in options)
 
@@ -277,7 +277,7 @@ def test_headings_lead_their_options_where_they_fit_and_are_named_where_not() ->
     assert kinds(write(Choice(options=long, at="/c"))) == [("/c", "option_group", "g" * 300)]
 
 
-def test_addresses_of_options_are_named_where_a_menu_opens_none() -> None:
+def test_option_urls_that_a_menu_cannot_open_are_reported() -> None:
     options = (Option(line("Ann"), "a", url="https://a.example/", at="/o"), BOB)
 
     assert kinds(write(Choice(options=options, at="/c"))) == [
@@ -285,7 +285,7 @@ def test_addresses_of_options_are_named_where_a_menu_opens_none() -> None:
     ]
 
 
-def test_what_is_no_date_is_named() -> None:
+def test_an_invalid_initial_date_is_dropped_and_reported() -> None:
     assert kinds(write(DateInput(value="tomorrow", at="/d"))) == [
         ("/d", "value_dropped", "tomorrow")
     ]
@@ -294,7 +294,7 @@ def test_what_is_no_date_is_named() -> None:
 # --- what cannot be asked -----------------------------------------------------------------------
 
 
-def test_what_is_disabled_is_text() -> None:
+def test_a_disabled_input_is_written_as_text() -> None:
     node = TextInput(label=line("Your CV"), disabled=True, at="/x")
 
     assert elements(node) == [text("**Your CV**")]
@@ -312,7 +312,7 @@ def test_what_is_disabled_is_text() -> None:
         ("roles", "roles", "@role"),
     ],
 )
-def test_what_teams_cannot_pick_is_written(of: Any, what: str, example: str) -> None:
+def test_pickers_that_teams_lacks_are_text_inputs(of: Any, what: str, example: str) -> None:
     node = Picker(of=of, label=line("Where"), at="/x")
 
     assert elements(node) == [
@@ -325,7 +325,7 @@ def test_what_teams_cannot_pick_is_written(of: Any, what: str, example: str) -> 
     ("label", "expected_label", "lost"),
     [("", "Pick one", []), ("Where", "Where", [("/x", "placeholder_dropped", "Pick one")])],
 )
-def test_what_was_picked_beforehand_is_filled_in(
+def test_the_initial_values_of_a_text_picker_are_filled_in(
     label: str, expected_label: str, lost: Any
 ) -> None:
     node = Picker(
@@ -339,7 +339,7 @@ def test_what_was_picked_beforehand_is_filled_in(
     assert kinds(write(node)) == [("/x", "picker_as_text", "channels"), *lost]
 
 
-def test_of_people_and_roles_people_are_picked() -> None:
+def test_a_picker_of_people_and_roles_is_a_people_picker() -> None:
     node = Picker(of="mentionables", at="/x")
 
     (element,) = elements(node)
@@ -348,13 +348,13 @@ def test_of_people_and_roles_people_are_picked() -> None:
     assert kinds(write(node)) == [("/x", "picker_of_people", "roles")]
 
 
-def test_a_conversation_with_people_alone_is_picked_by_its_people() -> None:
+def test_a_picker_of_direct_conversations_is_a_people_picker() -> None:
     (element,) = elements(Picker(of="conversations", among=("people",), at="/x"))
 
     assert element["type"] == "Input.ChoiceSet"
 
 
-def test_a_file_is_its_address() -> None:
+def test_a_file_input_is_a_url_input() -> None:
     node = FileInput(label=line("Your CV"), kinds=("pdf", "odt"), at="/x")
 
     assert elements(node) == [
@@ -366,7 +366,7 @@ def test_a_file_is_its_address() -> None:
     assert kinds(write(node)) == [("/x", "file_as_text", "a file (pdf, odt)")]
 
 
-def test_several_names_come_back_one_by_one() -> None:
+def test_a_text_picker_with_many_values_is_listed_as_multi_value() -> None:
     node = Picker(of="roles", many=True, at="/x")
     send = Button(line("Send"), does="submit", at="/s")
 
@@ -403,7 +403,7 @@ def test_a_foreign_input_without_a_link_to_the_original_is_text() -> None:
 # --- ids ----------------------------------------------------------------------------------------
 
 
-def test_ids_are_unique_even_where_places_are_not() -> None:
+def test_input_ids_are_unique_even_when_pointers_repeat() -> None:
     first, second = elements(TextInput(at=""), TextInput(at=""))
 
     assert (first["id"], second["id"]) == ("token", "token-2")

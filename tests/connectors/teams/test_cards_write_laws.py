@@ -57,7 +57,9 @@ EACH = pytest.mark.parametrize("rendering", RENDERINGS.values(), ids=RENDERINGS)
 @EACH
 @given(cards())
 @DRAWN
-def test_teams_takes_each_message_and_each_word_is_there(rendering: Rendering, card: Card) -> None:
+def test_every_message_obeys_teams_rules_and_loses_no_word_silently(
+    rendering: Rendering, card: Card
+) -> None:
     """Once and in order, or named, in Teams and in clients that know no newer elements. Within a
     picture, an input, a chart or the face of a button the order may be another."""
     written = write_card(card, rendering)
@@ -79,7 +81,7 @@ def test_teams_takes_each_message_and_each_word_is_there(rendering: Rendering, c
 
 @given(cards())
 @DRAWN
-def test_every_live_action_carries_its_token_or_is_named(card: Card) -> None:
+def test_every_live_action_carries_its_token_or_is_reported(card: Card) -> None:
     written = write_card(card, RENDERINGS["heard"])
 
     sent = orjson.dumps([dict(message.body) for message in written.messages]).decode()
@@ -99,7 +101,7 @@ def test_every_live_action_carries_its_token_or_is_named(card: Card) -> None:
 
 @given(cards())
 @DRAWN
-def test_written_twice_it_is_the_same(card: Card) -> None:
+def test_the_same_card_gives_the_same_bytes(card: Card) -> None:
     first, second = (write_card(card, RENDERINGS["heard"]) for _ in range(2))
 
     assert orjson.dumps([dict(message.body) for message in first.messages]) == orjson.dumps(
@@ -114,7 +116,7 @@ def test_written_twice_it_is_the_same(card: Card) -> None:
 @pytest.mark.skipif(corpus() is None, reason="UACS_CORPUS names no folder of payloads")
 @given(cards())
 @settings(DRAWN, max_examples=examples(30))
-def test_the_published_schemas_take_every_card(card: Card) -> None:
+def test_every_card_satisfies_the_published_schemas(card: Card) -> None:
     written = write_card(card, RENDERINGS["heard"])
 
     contents = [attachment["content"] for message in written.messages
@@ -123,7 +125,7 @@ def test_the_published_schemas_take_every_card(card: Card) -> None:
 
 
 @pytest.mark.skipif(corpus() is None, reason="UACS_CORPUS names no folder of payloads")
-def test_cards_of_teams_keep_their_nodes_order_and_actions() -> None:
+def test_corpus_cards_written_again_keep_nodes_order_and_actions() -> None:
     nodes = in_order = actions = usable = 0
     for name, native in _corpus_cards():
         card = read_message(native)

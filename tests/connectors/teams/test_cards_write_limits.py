@@ -78,7 +78,7 @@ def types(written: Written) -> list[str]:
     return [element["type"] for card in cards(written) for element in card["body"]]
 
 
-def test_long_prose_is_cut_between_its_blocks() -> None:
+def test_long_prose_is_split_between_its_blocks() -> None:
     several = Prose(tuple(Paragraph(line(words(500, n * 500))) for n in range(12)))
 
     written = write(several)
@@ -89,14 +89,14 @@ def test_long_prose_is_cut_between_its_blocks() -> None:
     assert all(body["text"].endswith("99.") for body in bodies(written))
 
 
-def test_one_long_paragraph_is_cut_at_sentences() -> None:
+def test_one_long_paragraph_is_split_between_sentences() -> None:
     written = write(prose(words(9000)))
 
     assert len(written.messages) == 3
     assert all_words(written) == ordered(9000)
 
 
-def test_a_long_card_goes_on_in_further_messages() -> None:
+def test_a_long_card_continues_in_further_messages() -> None:
     nodes = tuple(prose(words(100, n * 100), subtle=True) for n in range(60))
 
     written = write(*nodes)
@@ -133,7 +133,7 @@ def test_a_long_card_goes_on_in_further_messages() -> None:
     ids=lambda node: node.type,
 )  # fmt: skip
 @pytest.mark.parametrize("old", [False, True])
-def test_every_node_that_is_too_large_is_divided_in_order(node: Node, old: bool) -> None:
+def test_every_oversized_node_is_split_in_order(node: Node, old: bool) -> None:
     written = write(Divider(), node, prose("end."))
 
     spoken = [word.strip("*-_") for word in all_words(written, old=old)]
@@ -144,7 +144,7 @@ def test_every_node_that_is_too_large_is_divided_in_order(node: Node, old: bool)
     assert len(cards(written)) > 1
 
 
-def test_code_goes_on_with_its_numbers() -> None:
+def test_split_code_continues_its_line_numbers() -> None:
     code = "\n".join(f"line_{n} = {n}  # {'x' * 20}" for n in range(600))
 
     written = write(Prose((CodeBlock(code, "python"),), subtle=True))
@@ -157,7 +157,7 @@ def test_code_goes_on_with_its_numbers() -> None:
         assert after["startLineNumber"] == before.get("startLineNumber", 1) + lines
 
 
-def test_the_rows_of_a_divided_table_have_one_header() -> None:
+def test_a_split_table_has_its_header_once() -> None:
     rows = tuple(((prose(f"w{n}."),),) for n in range(400))
 
     first, *others = [card["body"][0] for card in cards(write(Table(rows)))]
@@ -167,13 +167,13 @@ def test_the_rows_of_a_divided_table_have_one_header() -> None:
     assert all(table["firstRowAsHeader"] is False for table in others)
 
 
-def test_a_long_word_is_cut_between_characters() -> None:
+def test_a_long_word_is_split_between_characters() -> None:
     written = write(prose("é" * 40_000, subtle=True))
 
     assert "".join(all_words(written)) == "é" * 40_000
 
 
-def test_a_link_with_endless_words_stays_a_link() -> None:
+def test_the_parts_of_a_long_link_text_stay_links() -> None:
     link = Link("https://a.example", line(words(5000)))
 
     written = write(Prose((Paragraph((link,)),), subtle=True))
@@ -191,7 +191,7 @@ def test_a_link_with_endless_words_stays_a_link() -> None:
 # --- what works together ------------------------------------------------------------------------
 
 
-def test_inputs_stay_with_the_button_that_sends_them() -> None:
+def test_inputs_and_their_submit_button_are_in_one_card() -> None:
     form = (
         TextInput(label=line("Name"), at="/t"),
         prose(words(600), subtle=True),
@@ -206,7 +206,7 @@ def test_inputs_stay_with_the_button_that_sends_them() -> None:
     assert written.losses == ()
 
 
-def test_inputs_that_no_button_can_send_are_named() -> None:
+def test_inputs_separated_from_their_submit_button_are_reported() -> None:
     written = write(
         TextInput(label=line("Name"), at="/t"),
         prose(words(6000), subtle=True),
@@ -216,7 +216,7 @@ def test_inputs_that_no_button_can_send_are_named() -> None:
     assert ("", "inputs_apart", "Name") in kinds(written)
 
 
-def test_a_part_stays_with_the_button_that_shows_it() -> None:
+def test_a_toggle_button_and_its_target_are_in_one_card() -> None:
     written = write(
         prose(words(2200), subtle=True),
         Button(line("Show"), does="toggle", targets=("box",)),
@@ -227,7 +227,7 @@ def test_a_part_stays_with_the_button_that_shows_it() -> None:
     assert types(written)[-2:] == ["ActionSet", "Container"]
 
 
-def test_a_part_that_is_too_large_for_a_card_is_shown() -> None:
+def test_a_hidden_part_that_is_too_large_for_a_card_is_shown_and_reported() -> None:
     written = write(
         Button(line("Show"), does="toggle", targets=("box",)),
         Container((prose(words(6000)),), id="box", hidden=True),
@@ -238,7 +238,7 @@ def test_a_part_that_is_too_large_for_a_card_is_shown() -> None:
 
 
 @pytest.mark.timeout(60)
-def test_many_parts_far_from_their_buttons_take_seconds() -> None:
+def test_many_toggle_targets_far_from_their_buttons_take_bounded_time() -> None:
     shows = tuple(Button(line("s"), does="toggle", targets=(f"b{n}",)) for n in range(5000))
     between = tuple(node for show in shows for node in (show, Divider()))
     boxes = tuple(Container((prose("x"),), id=f"b{n}", hidden=True) for n in range(5000))
@@ -256,7 +256,7 @@ def test_many_options_do_not_make_a_card_too_large() -> None:
     assert {kind for _, kind, _ in kinds(written)} == {"options_cut", "label_cut"}
 
 
-def test_an_input_of_nothing_but_quotes_fits() -> None:
+def test_an_input_full_of_quote_characters_fits_in_a_card() -> None:
     much = '"' * 20_000
 
     write(TextInput(label=line(much), value=much, placeholder=much, pattern=much, error=much))
@@ -271,7 +271,7 @@ def test_the_longest_links_in_many_boxes_fit() -> None:
     assert all_words(write(node)) == ordered(3000)
 
 
-def test_what_json_cannot_say_is_replaced() -> None:
+def test_lone_surrogates_are_replaced() -> None:
     written = write(prose("a\ud800b", subtle=True), Button(line("\udfff"), at="\ud800"))
 
     assert orjson.dumps(bodies(written))
@@ -288,7 +288,7 @@ def test_what_json_cannot_say_is_replaced() -> None:
     ids=["signs", "bold", "breaks", "runs"],
 )
 @pytest.mark.timeout(60)
-def test_millions_of_characters_take_seconds(inlines: Sequence[Inline]) -> None:
+def test_millions_of_characters_take_bounded_time(inlines: Sequence[Inline]) -> None:
     written = write_card(Card((Prose((Paragraph(tuple(inlines)),), subtle=True),)), RENDERING)
 
     assert len(written.messages) > 10

@@ -68,13 +68,13 @@ def test_bold_italic_and_links_are_markdown() -> None:
     )
 
 
-def test_breaks_and_paragraphs_are_set_apart_by_an_empty_line() -> None:
+def test_breaks_and_paragraphs_are_separated_by_an_empty_line() -> None:
     two = Prose((Paragraph((Text("a"), Break(), Text("b"))), Paragraph(line("c"))), subtle=True)
 
     assert elements(two) == [text("a\n\nb\n\nc", isSubtle=True)]
 
 
-def test_people_channels_and_emoji_are_plain_words() -> None:
+def test_mentions_channel_links_and_emoji_are_plain_text() -> None:
     assert markdown(
         Mention(ActorId("slack:T:U"), "Ann_B"), Text(" "), Broadcast("here"), Text(" "),
         ChannelLink("slack:T:C", "general"), Text(" "), Emoji("wave", "👋"), Emoji("party"),
@@ -93,7 +93,7 @@ def test_people_channels_and_emoji_are_plain_words() -> None:
         ("R", "{{DATE(2026-11-23T10:00:00Z, SHORT)}} {{TIME(2026-11-23T10:00:00Z)}}", "f"),
     ],
 )
-def test_a_moment_in_a_text_block_is_shown_once_in_the_readers_zone(
+def test_a_timestamp_in_a_text_block_is_shown_once_in_the_readers_time_zone(
     style: str, written: str, read_as: str
 ) -> None:
     moment = Timestamp(1795428000, style, "Monday at ten")
@@ -112,7 +112,7 @@ def test_a_moment_in_a_text_block_is_shown_once_in_the_readers_zone(
     assert (again.unix, again.style) == (1795428000, read_as)
 
 
-def test_a_moment_where_no_text_block_stands_is_words() -> None:
+def test_a_timestamp_outside_a_text_block_is_its_fallback_text() -> None:
     moment = Timestamp(1795428000, "f", "Nov 23, 10 am")
     fact = LabelledValue(line("Due"), (Paragraph((moment,)),))
 
@@ -135,7 +135,9 @@ def test_a_moment_where_no_text_block_stands_is_words() -> None:
         ("D", "Monday", "2026-11-23"),
     ],
 )
-def test_words_of_a_moment_say_all_that_it_shows(style: str, fallback: str, expected: str) -> None:
+def test_the_text_of_a_timestamp_has_every_shown_part(
+    style: str, fallback: str, expected: str
+) -> None:
     moment = Timestamp(1795428000, style, fallback)
     fact = LabelledValue(line("Due"), (Paragraph((moment,)),))
 
@@ -161,14 +163,14 @@ def test_strike_underline_and_code_are_runs() -> None:
     ]  # fmt: skip
 
 
-def test_a_spoiler_among_other_words_is_marked() -> None:
+def test_a_spoiler_among_other_text_is_labelled_and_highlighted() -> None:
     assert runs(Text("a "), Spoiler(line("b"))) == [
         {"text": "a "},
         {"text": "[spoiler: b]", "highlight": True},
     ]
 
 
-def test_styles_within_a_word_are_runs_for_no_reader_agrees_on_them() -> None:
+def test_a_style_inside_a_word_is_written_as_runs() -> None:
     assert runs(Text("un"), Strong(line("believ")), Text("able")) == [
         {"text": "un"},
         {"text": "believ", "weight": "bolder"},
@@ -176,7 +178,7 @@ def test_styles_within_a_word_are_runs_for_no_reader_agrees_on_them() -> None:
     ]
 
 
-def test_a_style_over_nothing_but_space_is_space() -> None:
+def test_the_style_of_only_white_space_is_dropped() -> None:
     assert markdown(Text("a"), Strong(line(" ")), Text("b")) == "a b"
 
 
@@ -203,12 +205,12 @@ def test_a_style_over_nothing_but_space_is_space() -> None:
         ("    four spaces", "four spaces"),
     ],
 )
-def test_signs_of_markup_in_words_are_escaped_and_no_others(words: str, written: str) -> None:
+def test_only_characters_that_would_be_markup_are_escaped(words: str, written: str) -> None:
     assert markdown(Text(words)) == written
 
 
 @given(st.text(st.sampled_from("ab 1_*[]()`~<>&;#-+.!\\{}|\"'"), max_size=40))
-def test_escaped_text_is_read_as_just_these_characters(words: str) -> None:
+def test_escaped_text_is_read_back_as_the_same_characters(words: str) -> None:
     read = MarkdownIt("commonmark").enable("strikethrough").parse(escape(words, starts=True))
 
     inline = [token for token in read if token.type == "inline"]
@@ -220,7 +222,7 @@ def test_escaped_text_is_read_as_just_these_characters(words: str) -> None:
     assert " ".join(visible.split()) == " ".join(words.split())
 
 
-def test_a_link_behind_an_exclamation_mark_is_no_picture() -> None:
+def test_a_link_after_an_exclamation_mark_is_not_an_image() -> None:
     assert markdown(Text("Look!"), Link("https://a.example", line("here"))) == (
         "Look\\![here](https://a.example)"
     )
@@ -239,7 +241,7 @@ _INLINES = st.recursive(
 
 
 @given(st.lists(_INLINES, min_size=1, max_size=4).map(tuple))
-def test_markdown_is_read_as_it_was_meant(run: tuple[Inline, ...]) -> None:
+def test_written_markdown_is_read_back_with_the_same_styles(run: tuple[Inline, ...]) -> None:
     written_markdown = to_markdown(runs_of(run, start(Card(()), RENDERING)))
 
     if written_markdown is not None:
@@ -274,7 +276,7 @@ def _read(markdown_: str) -> list[tuple[str, bool, bool, bool]]:
 # --- blocks -------------------------------------------------------------------------------------
 
 
-def test_headings_are_larger_and_named_as_such() -> None:
+def test_headings_have_the_heading_style_and_a_larger_size() -> None:
     node = Prose(tuple(Heading(level, line(f"h{level}")) for level in (1, 2, 3, 4)))
 
     assert [(element["text"], element.get("size")) for element in elements(node)] == [
@@ -304,7 +306,7 @@ def test_lists_in_lists_are_indented_below_their_item() -> None:
     ]
 
 
-def test_items_with_code_are_runs_behind_a_sign() -> None:
+def test_list_items_with_code_are_runs_after_a_bullet() -> None:
     item = ListItem((Paragraph((Text("run "), Code("x"))),))
 
     assert elements(Prose((List((item,)),), subtle=True)) == [
@@ -318,7 +320,7 @@ def test_items_with_code_are_runs_behind_a_sign() -> None:
     ]
 
 
-def test_items_of_one_list_are_set_alike_whatever_they_hold() -> None:
+def test_all_items_of_one_list_have_the_same_layout() -> None:
     link = Link("https://a.example", line("there"))
     nested = List((ListItem(prose_document("d")),))
     plain, styled, coded, broken = (
@@ -351,7 +353,7 @@ def test_items_of_one_list_are_set_alike_whatever_they_hold() -> None:
     ]
 
 
-def test_an_item_beside_one_with_code_keeps_its_losses_once() -> None:
+def test_a_loss_of_an_item_beside_one_with_code_is_reported_once() -> None:
     items = (
         ListItem((Paragraph((Link("javascript:x", line("a")),)),)),
         ListItem((Paragraph((Code("x"),)),)),
@@ -362,7 +364,7 @@ def test_an_item_beside_one_with_code_keeps_its_losses_once() -> None:
     ]
 
 
-def test_a_quote_is_a_quiet_box() -> None:
+def test_a_quote_is_an_emphasis_container() -> None:
     quote = Quote((Paragraph(line("a")), Quote((Paragraph(line("b")),))))
 
     assert elements(Prose((quote,), subtle=True)) == [
@@ -377,7 +379,7 @@ def test_a_quote_is_a_quiet_box() -> None:
     ]
 
 
-def test_code_is_a_code_block_and_fixed_width_text_elsewhere() -> None:
+def test_code_has_fixed_width_text_as_its_fallback() -> None:
     assert elements(Prose((CodeBlock("if x:\n  y = '*'", "py"),), subtle=True)) == [
         {
             "type": "CodeBlock",
@@ -397,7 +399,7 @@ def test_code_is_a_code_block_and_fixed_width_text_elsewhere() -> None:
     ]
 
 
-def test_code_in_a_language_that_teams_does_not_know_is_plain() -> None:
+def test_code_in_an_unsupported_language_is_plain_text() -> None:
     assert (
         elements(Prose((CodeBlock("x", "brainfuck"),), subtle=True))[0]["language"] == "PlainText"
     )
@@ -426,7 +428,7 @@ def test_a_table_in_text_is_a_table() -> None:
     }
 
 
-def test_a_rule_is_a_line_above_what_follows() -> None:
+def test_a_rule_is_a_separator_above_the_next_element() -> None:
     prose = Prose((Paragraph(line("a")), Rule(), Paragraph(line("b")), Rule()), subtle=True)
 
     assert elements(prose) == [
@@ -436,7 +438,7 @@ def test_a_rule_is_a_line_above_what_follows() -> None:
     ]
 
 
-def test_prose_has_a_look() -> None:
+def test_prose_keeps_its_size_colour_and_alignment() -> None:
     prose = Prose(prose_document("x"), size="huge", style="warning", subtle=True, align="center")
 
     assert elements(prose) == [
@@ -450,7 +452,7 @@ def test_small_print_is_small() -> None:
     assert elements(prose)[1] == text("x", size="small", isSubtle=True)
 
 
-def test_what_lies_very_deep_is_written_side_by_side() -> None:
+def test_deeply_nested_quotes_are_flattened() -> None:
     block: Quote | Paragraph = Paragraph(line("deep"))
     for _ in range(900):
         block = Quote((block,))
@@ -458,7 +460,7 @@ def test_what_lies_very_deep_is_written_side_by_side() -> None:
     assert "deep" in str(elements(Prose((block,), subtle=True)))
 
 
-def test_styles_that_lie_very_deep_are_read_all_the_same() -> None:
+def test_deeply_nested_styles_are_written_once() -> None:
     inline: Inline = Text("deep")
     for _ in range(3000):
         inline = Strong((Emphasis((inline,)),))

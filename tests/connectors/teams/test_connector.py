@@ -39,14 +39,14 @@ async def made() -> AsyncIterator[Bench]:
 
 
 async def say(made: Bench, text: str, person: int = 0) -> None:
-    who = made.teams.world().people[person].id
-    await made.teams.post_as(made.channel.workspace, made.channel.channel, who, text)
+    person_id = made.teams.world().people[person].id
+    await made.teams.post_as(made.channel.workspace, made.channel.channel, person_id, text)
     count = len(made.inbox.raws)
     await made.inbox.until(lambda: len(made.inbox.raws) > count)
     await made.teams.outbox.idle()
 
 
-async def test_its_abilities_are_those_that_teams_gives_to_bots(made: Bench) -> None:
+async def test_the_account_has_the_abilities_that_teams_gives_to_bots(made: Bench) -> None:
     abilities = made.connector.abilities
 
     missing = {field.name for field in fields(abilities) if getattr(abilities, field.name) is None}
@@ -56,7 +56,7 @@ async def test_its_abilities_are_those_that_teams_gives_to_bots(made: Bench) -> 
     }  # fmt: skip
 
 
-async def test_a_person_is_found_by_their_id(made: Bench) -> None:
+async def test_a_persons_profile_is_found_by_id(made: Bench) -> None:
     await say(made, "hello", person=1)
     person = made.teams.world().people[1]
 
@@ -67,7 +67,7 @@ async def test_a_person_is_found_by_their_id(made: Bench) -> None:
     )
 
 
-async def test_somebody_who_has_not_spoken_is_found_in_the_same_team(made: Bench) -> None:
+async def test_a_silent_member_is_found_in_a_known_team(made: Bench) -> None:
     await say(made, "hello", person=1)
     person = made.teams.world().people[2]
     actor = ids.actor_id(person.workspace, person.id)
@@ -77,7 +77,7 @@ async def test_somebody_who_has_not_spoken_is_found_in_the_same_team(made: Bench
     )
 
 
-async def test_guests_of_a_tenant_are_known(made: Bench) -> None:
+async def test_a_profile_has_the_guest_status(made: Bench) -> None:
     await say(made, "hello", person=1)
     guest, member = made.teams.world().people[1:3]
     object.__setattr__(made.teams.tenant.people[guest.id], "guest", True)
@@ -93,7 +93,7 @@ async def test_guests_of_a_tenant_are_known(made: Bench) -> None:
         await groups("29:nobody")
 
 
-async def test_nobody_is_found_under_an_unknown_id(made: Bench) -> None:
+async def test_an_unknown_user_has_no_profile(made: Bench) -> None:
     await say(made, "hello")
 
     assert (
@@ -133,7 +133,7 @@ async def test_channels_of_a_team_that_removed_the_bot_come_from_stored_referenc
     ]
 
 
-async def test_check_finds_nothing_wrong_where_nothing_is(made: Bench) -> None:
+async def test_check_reports_no_problem_for_a_complete_setup(made: Bench) -> None:
     await say(made, "hello")
 
     findings = await required(made.connector.abilities.health).check([made.channel])
@@ -142,7 +142,7 @@ async def test_check_finds_nothing_wrong_where_nothing_is(made: Bench) -> None:
     assert any("2025-12-31" in finding.what for finding in findings)
 
 
-async def test_check_says_what_is_wrong_and_what_to_do(made: Bench) -> None:
+async def test_check_reports_every_problem_with_advice(made: Bench) -> None:
     changes = {"default_service_url": None}
     secrets = FixedTokens({made.settings.app_password.env or "": "x"})
     connector = TeamsConnector(
@@ -168,7 +168,7 @@ async def test_check_says_what_is_wrong_and_what_to_do(made: Bench) -> None:
     assert all(finding.todo for finding in wrong)
 
 
-async def test_a_wrong_password_stops_the_account(made: Bench) -> None:
+async def test_a_wrong_password_stops_the_connector(made: Bench) -> None:
     tools = ConnectorTools(
         SystemClock(),
         FixedTokens({made.settings.app_password.env or "": "wrong"}),
@@ -204,7 +204,7 @@ class TurnedClock(SystemClock):
         self._turned.set()
 
 
-async def test_a_secret_that_expires_shows_though_nobody_says_anything(made: Bench) -> None:
+async def test_an_expired_secret_shows_in_the_health_without_traffic(made: Bench) -> None:
     secrets, name = FixedTokens({}), made.settings.app_password.env or ""
     good = vars(made.connector)["_tools"].tokens.values[name]
     secrets.values[name] = good
@@ -236,7 +236,7 @@ async def test_a_secret_that_expires_shows_though_nobody_says_anything(made: Ben
     assert pause == first > 300
 
 
-async def test_an_identity_provider_that_is_away_does_not_stop_the_account(made: Bench) -> None:
+async def test_an_unavailable_identity_provider_does_not_stop_the_connector(made: Bench) -> None:
     made.context.faults.add(Fault(kind="status", where="teams:token:*", status=503, times=None))
     secrets = FixedTokens({made.settings.app_password.env or "": "x"})
     connector = TeamsConnector(
@@ -255,7 +255,7 @@ async def test_an_identity_provider_that_is_away_does_not_stop_the_account(made:
     await connector.close()
 
 
-async def test_references_survive_a_restart_and_follow_a_new_address() -> None:
+async def test_references_survive_a_restart_and_follow_a_new_service_url() -> None:
     key_values = MemoryKeyValues()
     first = Reference(conversation="19:a", tenant="T", service_url="https://one.example/", name="A")
     await References(key_values).learn(first)
@@ -284,7 +284,7 @@ async def test_references_of_many_simultaneous_conversations_are_all_stored() ->
     assert await References(key_values).all() == stored
 
 
-async def test_a_damaged_reference_is_as_good_as_none() -> None:
+async def test_a_damaged_reference_is_ignored() -> None:
     key_values = MemoryKeyValues()
     key_values.values["reference/19:a"] = "{}"
 
@@ -301,7 +301,7 @@ def settings(**changes: object) -> TeamsSettings:
 
 @pytest.mark.parametrize("key", ["app_id", "tenant_id"])
 @pytest.mark.parametrize("value", ["not-a-guid", "", APP_ID + "0", APP_ID + "\n"])
-def test_ids_that_are_no_guid_are_refused(key: str, value: str) -> None:
+def test_ids_that_are_not_guids_are_refused(key: str, value: str) -> None:
     with pytest.raises(ValidationError, match="must be a GUID"):
         settings(**{key: value})
 
@@ -312,7 +312,7 @@ def test_the_guid_of_the_documentation_is_valid() -> None:
     assert settings(app_id=zero, tenant_id=zero).app_id == zero
 
 
-def test_unsigned_activities_are_taken_only_from_this_machine() -> None:
+def test_unsigned_activities_are_accepted_only_from_this_machine() -> None:
     tools = ConnectorTools(SystemClock(), FixedTokens({}), MemoryKeyValues())
 
     with pytest.raises(ConfigError, match="anybody could post as anybody"):
@@ -323,7 +323,7 @@ def test_unsigned_activities_are_taken_only_from_this_machine() -> None:
 
 
 @pytest.mark.parametrize("name", ["login_url", "openid_url"])
-def test_secrets_and_keys_travel_by_https_only(name: str) -> None:
+def test_secrets_and_keys_are_sent_only_over_https(name: str) -> None:
     with pytest.raises(ValueError, match="https address"):
         settings(**{name: "http://login.example"})
     assert settings(**{name: "http://127.0.0.1:8080/"})
@@ -351,7 +351,7 @@ def test_only_known_hosts_may_be_called(url: str, allowed: bool) -> None:
     assert settings().may_be_called(url) is allowed
 
 
-def test_it_is_found_through_its_entry_point() -> None:
+def test_the_connector_is_found_through_its_entry_point() -> None:
     assert type(installed("teams")) is type(connector_type)
 
 
@@ -371,7 +371,7 @@ def test_importing_the_package_loads_no_sdk() -> None:
     assert process.stdout.strip() == "[]"
 
 
-def test_only_two_files_see_the_sdk() -> None:
+def test_only_two_files_import_the_sdk() -> None:
     folder = Path(connectors.teams.__file__).parent
     importers = {
         path.name
@@ -384,5 +384,5 @@ def test_only_two_files_see_the_sdk() -> None:
     assert importers == {"receive.py", "send.py"}
 
 
-def test_a_finding_that_is_fine_needs_no_advice() -> None:
+def test_a_finding_without_a_problem_has_no_advice() -> None:
     assert Finding("ok", "x").todo == ""

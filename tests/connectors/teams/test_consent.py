@@ -45,7 +45,7 @@ def answered(chat: str = CHAT, action: str = "accept", **context: str) -> dict[s
     }  # fmt: skip
 
 
-def test_the_question_names_the_file_its_size_and_what_it_shows() -> None:
+def test_the_consent_card_has_the_files_name_size_and_description() -> None:
     activity = question()
 
     assert activity["contentType"] == FILE_CONSENT
@@ -55,7 +55,7 @@ def test_the_question_names_the_file_its_size_and_what_it_shows() -> None:
     )  # fmt: skip
 
 
-def test_the_answer_says_which_file_goes_where() -> None:
+def test_a_consent_answer_has_its_file_and_upload_url() -> None:
     consent = answer_of(answered(), KEY)
 
     assert consent
@@ -69,7 +69,7 @@ def test_the_answer_says_which_file_goes_where() -> None:
     ]  # fmt: skip
 
 
-def test_who_declines_sees_the_name_alone() -> None:
+def test_a_declined_file_is_shown_as_its_name() -> None:
     consent = answer_of(answered(action="decline"), KEY)
 
     assert consent
@@ -90,7 +90,7 @@ def test_who_declines_sees_the_name_alone() -> None:
         {"type": "message"},
     ],
 )
-def test_what_we_did_not_offer_there_is_given_to_nobody(forged: dict[str, Any]) -> None:
+def test_a_consent_answer_for_a_file_we_did_not_offer_is_ignored(forged: dict[str, Any]) -> None:
     assert answer_of(forged, KEY) is None
 
 
@@ -100,7 +100,7 @@ def test_what_we_did_not_offer_there_is_given_to_nobody(forged: dict[str, Any]) 
      "https://sharepoint.com.evil.example/u", "https://a@contoso.sharepoint.com/u",
      "https://contoso.sharepoint.com\\@evil.example/u", "https://127.0.0.1/u"],
 )  # fmt: skip
-async def test_bytes_go_only_to_drives_that_are_known(url: str) -> None:
+async def test_files_are_uploaded_only_to_known_drive_hosts(url: str) -> None:
     blobs, http = MemoryBlobs(FakeClock()), HttpClient()
     ref = await blobs.put(chunks_of(b"secret"), limit=100)
 
@@ -108,7 +108,7 @@ async def test_bytes_go_only_to_drives_that_are_known(url: str) -> None:
         await bring(consent_for(ref.file_id, url), blobs, http, settings())
 
 
-async def test_a_file_that_is_gone_raises_file_missing() -> None:
+async def test_a_file_that_is_no_longer_stored_raises_file_missing() -> None:
     with pytest.raises(FileMissing, match="no longer stored"):
         await bring(
             consent_for(FILE.file_id, UPLOAD["uploadUrl"]), MemoryBlobs(FakeClock()), HttpClient(),

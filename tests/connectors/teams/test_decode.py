@@ -100,11 +100,11 @@ def posted(text: str, **fields: Any) -> MessagePosted:
     return MessagePosted(**(common | fields))
 
 
-def test_a_root_post_stands_in_the_channel_and_in_no_thread() -> None:
+def test_a_root_post_has_no_thread() -> None:
     assert events_of(activity(text="good morning")) == [posted("good morning")]
 
 
-def test_a_reply_stands_in_the_thread_of_its_root() -> None:
+def test_a_reply_has_the_thread_of_its_root() -> None:
     where = conversation(f"{CHANNEL};messageid=1699999999000", "channel")
 
     assert events_of(activity(text="me too", conversation=where)) == [
@@ -120,7 +120,7 @@ def test_formatting_is_read_from_the_html_attachment() -> None:
     )
 
 
-def test_our_own_name_at_the_beginning_is_taken_off_and_addresses_us() -> None:
+def test_a_leading_mention_of_us_is_removed_and_addresses_us() -> None:
     payload = activity(
         text="<at>Bridge</at> what time is it?",
         attachments=[html(f"<p>{span(0, 'Bridge')}&nbsp;what time is it?</p>")],
@@ -130,7 +130,7 @@ def test_our_own_name_at_the_beginning_is_taken_off_and_addresses_us() -> None:
     assert events_of(payload) == [posted("what time is it?", addresses_us=True)]
 
 
-def test_our_own_name_later_on_stays() -> None:
+def test_a_later_mention_of_us_is_kept() -> None:
     payload = activity(
         text="ask <at>Bridge</at>", entities=[mention(BOT, "Bridge")], attachments=[]
     )
@@ -138,13 +138,13 @@ def test_our_own_name_later_on_stays() -> None:
     assert text_of(payload) == f"ask {mention_markdown(ids.actor_id(TENANT, BOT), 'Bridge')}"
 
 
-def test_a_message_that_is_only_our_name_keeps_it() -> None:
+def test_a_message_with_only_our_mention_keeps_it() -> None:
     payload = activity(text="<at>Bridge</at>", entities=[mention(BOT, "Bridge")])
 
     assert "@Bridge" in text_of(payload)
 
 
-def test_other_people_who_are_mentioned_are_mention_nodes() -> None:
+def test_mentions_of_other_people_are_mention_nodes() -> None:
     payload = activity(
         text="<at>Bo</at> look",
         attachments=[html(f"<p>{span(0, 'Bo')} look</p>")],
@@ -158,7 +158,7 @@ def test_other_people_who_are_mentioned_are_mention_nodes() -> None:
     assert text_of(payload) == f"{mention_markdown(ids.actor_id(TENANT, BO), 'Bo')} look"
 
 
-def test_a_mention_that_no_entity_explains_is_only_text() -> None:
+def test_a_mention_tag_without_an_entity_is_text() -> None:
     assert text_of(activity(text="<at>Ghost</at> hello")) == "@Ghost hello"
 
 
@@ -174,7 +174,7 @@ def test_a_message_in_a_personal_chat_addresses_the_bot() -> None:
     ]  # fmt: skip
 
 
-def test_a_quoted_message_is_what_the_reply_answers_and_not_part_of_the_text() -> None:
+def test_a_quoted_message_is_the_reply_target_and_not_part_of_the_text() -> None:
     quote = (
         '<blockquote itemscope itemtype="http://schema.skype.com/Reply" itemid="1699999999001">'
         '<strong itemprop="mri" itemid="8:orgid:x">Bo</strong><span itemprop="time"></span>'
@@ -211,7 +211,7 @@ def rich(payload: Any) -> Message:
     return event.message
 
 
-def test_a_message_that_somebody_passes_on_is_quoted() -> None:
+def test_a_forwarded_message_is_marked_as_quoted() -> None:
     content = {
         "originalMessageContent": "<p>old <b>news</b></p>",
         "originalMessageSender": {"user": {"displayName": "Ann"}},
@@ -237,7 +237,7 @@ def test_a_message_that_somebody_passes_on_is_quoted() -> None:
         (HERO, "application/vnd.microsoft.card.hero", "text"),
     ],
 )
-def test_an_attachment_is_kept_and_says_what_it_says(
+def test_an_attachment_is_kept_with_a_text_fallback(
     attachment: Any, schema_id: str, fallback: str
 ) -> None:
     message = rich(activity(text="", attachments=[attachment]))
@@ -250,7 +250,7 @@ def test_an_attachment_is_kept_and_says_what_it_says(
     assert (additions.origin or "").startswith("https://teams.microsoft.com/l/message/")
 
 
-def test_a_text_stands_before_its_attachments() -> None:
+def test_the_text_precedes_its_attachments() -> None:
     message = rich(activity(text="see", attachments=[html("<p>see</p>"), ADAPTIVE, PLAN]))
 
     assert [part.type for part in message.content] == [
@@ -263,7 +263,7 @@ def sign(alt: str = "image") -> str:
     return f'<img alt="{alt}" itemtype="http://schema.skype.com/AMSImage" src="https://a.example">'
 
 
-def test_a_picture_in_the_text_is_named_once() -> None:
+def test_an_inline_image_appears_once() -> None:
     message = rich(activity(text="see", attachments=[html(f"<p>see {sign()}</p>"), PICTURE]))
 
     assert [part.type for part in message.content] == ["text", "structured_data", "image"]
@@ -271,13 +271,13 @@ def test_a_picture_in_the_text_is_named_once() -> None:
     assert first.text == "see"
 
 
-def test_a_picture_without_text_is_all_there_is() -> None:
+def test_an_image_without_text_is_the_only_content() -> None:
     message = rich(activity(text="", attachments=[html(f"<p>{sign()}</p>"), PICTURE]))
 
     assert [part.type for part in message.content] == ["structured_data", "image"]
 
 
-def test_words_for_a_picture_stand_in_the_text() -> None:
+def test_the_alt_text_of_an_inline_image_is_in_the_text() -> None:
     attachments = [html(f"<p>see {sign('a plan')}</p>"), PICTURE]
 
     message = rich(activity(text="see", attachments=attachments))
@@ -286,7 +286,7 @@ def test_words_for_a_picture_stand_in_the_text() -> None:
     assert markdown_to_text(first.text) == (Paragraph((Text("see [image: a plan]"),)),)
 
 
-def test_a_picture_that_is_not_attached_is_named_in_the_text() -> None:
+def test_an_inline_image_that_is_not_attached_is_text() -> None:
     attachments = [html(f"<p>{sign()} and {sign('two')}</p>"), PICTURE]
 
     message = rich(activity(text="", attachments=attachments))
@@ -295,13 +295,13 @@ def test_a_picture_that_is_not_attached_is_named_in_the_text() -> None:
     assert markdown_to_text(first.text) == (Paragraph((Text("and [image: two]"),)),)
 
 
-def test_where_a_file_can_be_fetched_stays_secret() -> None:
+def test_the_download_url_of_a_file_is_not_in_the_message() -> None:
     message = rich(activity(text="", attachments=[PLAN]))
 
     assert "files.example" not in message.model_dump_json()
 
 
-def test_a_post_without_content_reads_empty_message() -> None:
+def test_a_post_without_content_gets_a_placeholder_text() -> None:
     assert text_of(activity(text=" ")) == "\\[empty message\\]"
 
 
@@ -345,7 +345,7 @@ def test_a_press_on_a_card_is_not_a_message() -> None:
     ],
     ids=["submit", "execute"],
 )
-def test_a_press_tells_who_what_where_and_all_inputs(payload: Any) -> None:
+def test_a_press_has_its_actor_action_target_and_input_values(payload: Any) -> None:
     (event,) = events_of(payload)
 
     assert isinstance(event, ActionPressed)
@@ -353,7 +353,7 @@ def test_a_press_tells_who_what_where_and_all_inputs(payload: Any) -> None:
     assert event.values == {"tok2": "because", "tok3": ["a", "b"]}
 
 
-def test_names_that_were_typed_come_one_by_one() -> None:
+def test_typed_names_are_split_into_values() -> None:
     value = {"token": "tok1", "tok2": "admins,\nthe crew", "typed": ["tok2", 7]}
 
     (event,) = events_of(activity(value=value, replyToId="1699"))
@@ -362,7 +362,7 @@ def test_names_that_were_typed_come_one_by_one() -> None:
     assert event.values == {"tok2": ["admins", "the crew"]}
 
 
-def test_an_edit_is_the_whole_message_as_it_is_now() -> None:
+def test_an_edit_has_the_whole_new_message() -> None:
     edited_at = "2023-11-14T22:15:00Z"
     payload = activity(
         "messageUpdate",
@@ -384,7 +384,7 @@ def test_an_edit_is_the_whole_message_as_it_is_now() -> None:
     ]
 
 
-def test_a_deletion_names_the_message() -> None:
+def test_a_deletion_has_the_message_id() -> None:
     payload = activity("messageDelete", channelData={"eventType": "softDeleteMessage"})
 
     assert events_of(payload) == [
@@ -395,7 +395,7 @@ def test_a_deletion_names_the_message() -> None:
     ]  # fmt: skip
 
 
-def test_reactions_come_and_go_on_the_message_they_name() -> None:
+def test_added_and_removed_reactions_target_their_message() -> None:
     payload = activity(
         "messageReaction",
         id="f:1",
@@ -419,7 +419,7 @@ def test_reactions_come_and_go_on_the_message_they_name() -> None:
     ]
 
 
-def test_people_join_and_leave_and_our_own_join_is_nothing() -> None:
+def test_joins_and_departures_are_events_except_our_own_join() -> None:
     payload = activity(
         "conversationUpdate",
         id="f:2",
@@ -447,7 +447,7 @@ def test_people_join_and_leave_and_our_own_join_is_nothing() -> None:
         ("channelMoved", (Unknown, {"kind": "conversationUpdate/channelMoved"})),
     ],
 )
-def test_what_happens_to_a_channel_belongs_to_that_channel(event_type: str, expected: Any) -> None:
+def test_a_channel_event_belongs_to_the_changed_channel(event_type: str, expected: Any) -> None:
     other = "19:other@thread.tacv2"
     data = {
         "eventType": event_type,
@@ -475,11 +475,13 @@ def test_what_happens_to_a_channel_belongs_to_that_channel(event_type: str, expe
         (activity("something new"), Unknown),
     ],
 )
-def test_what_is_no_message_is_named(payload: Any, event: type[Event]) -> None:  # pyright: ignore[reportGeneralTypeIssues]  # a union of classes
+def test_activities_other_than_messages_give_ignored_or_unknown_events(
+    payload: Any, event: type[Event]
+) -> None:  # pyright: ignore[reportGeneralTypeIssues]  # a union of classes
     assert [type(decoded) for decoded in events_of(payload)] == [event]
 
 
-def test_what_the_bot_itself_says_is_its_own() -> None:
+def test_a_message_by_the_bot_is_marked_as_our_own() -> None:
     (event,) = events_of(activity(text="hi", author={"id": BOT, "name": "Bridge"}))
 
     assert isinstance(event, MessagePosted)
@@ -488,7 +490,7 @@ def test_what_the_bot_itself_says_is_its_own() -> None:
     assert event.message.actor.role == "assistant"
 
 
-def test_credentials_are_taken_out_of_the_payload() -> None:
+def test_credentials_are_removed_from_the_payload() -> None:
     payload = activity(
         attachments=[
             html("<p>x</p>"),
@@ -514,7 +516,7 @@ def test_credentials_are_taken_out_of_the_payload() -> None:
     assert payload["value"] == {"state": "sign-in-code"}
 
 
-def test_the_row_of_a_post_is_kept_once_and_in_order() -> None:
+def test_the_row_of_a_post_has_a_dedupe_key_and_an_order_key() -> None:
     first, again = raw_of(activity(text="a"), IDENTITY), raw_of(activity(text="a"), IDENTITY)
     elsewhere = raw_of(activity(conversation=conversation(CHAT, "groupChat")), IDENTITY)
     edits = [
@@ -545,7 +547,7 @@ def test_activities_without_an_id_are_deduplicated_by_their_payload() -> None:
         (activity("messageReaction"), "replyToId"),
     ],
 )
-def test_what_cannot_be_understood_says_why(payload: Any, reason: str) -> None:
+def test_an_undecodable_activity_raises_an_error_with_a_reason(payload: Any, reason: str) -> None:
     with pytest.raises(UndecodableEvent, match=reason):
         events_of(payload)
 
@@ -580,11 +582,11 @@ def test_a_damaged_activity_gives_events_or_is_undecodable(
 
 
 @given(st.text(), st.text())
-def test_any_text_and_any_html_is_read(text: str, content: str) -> None:
+def test_any_text_and_any_html_are_read(text: str, content: str) -> None:
     assert text_of(activity(text=text, attachments=[html(content)])).strip()
 
 
-def test_the_corpus_is_decoded() -> None:
+def test_every_corpus_activity_is_decoded() -> None:
     folder = os.environ.get("UACS_CORPUS")
     if not folder:
         pytest.skip("set UACS_CORPUS to a folder of payloads")

@@ -81,7 +81,7 @@ def texts(made: Delivery) -> list[str]:
     return [str(call.body["text"]) for call in encode(made, APP_ID).calls]
 
 
-def test_a_post_names_its_author_in_bold_and_counts_against_both_budgets() -> None:
+def test_a_post_has_its_author_in_bold_and_uses_both_budgets() -> None:
     assert encode(delivery("hello **you**", thread="17"), APP_ID).calls == (
         Call(
             kind="post",
@@ -96,7 +96,7 @@ def test_a_post_names_its_author_in_bold_and_counts_against_both_budgets() -> No
 
 
 @pytest.mark.parametrize("kind", ["post", "edit"])
-def test_what_an_agent_says_is_labelled_as_made_by_ai(kind: str) -> None:
+def test_an_agents_message_is_labelled_as_ai_generated(kind: str) -> None:
     made = delivery("hello", kind, copies=(Receipt(slot=0, native_id="1"),) * (kind == "edit"))
     operation = made.operation.model_copy(update={"byline": Byline(name="helper", agent=True)})
     (call,) = encode(made.model_copy(update={"operation": operation}), APP_ID).calls
@@ -113,8 +113,8 @@ def test_what_an_agent_says_is_labelled_as_made_by_ai(kind: str) -> None:
     assert "entities" not in of_a_person.body
 
 
-def test_a_reply_shows_what_it_answers_in_a_quote() -> None:
-    quoted = QuotedMessage(author="Bo", excerpt="shall we\n> *meet*?")
+def test_a_reply_quotes_the_message_that_it_answers() -> None:
+    quoted = Quoted(author="Bo", excerpt="shall we\n> *meet*?")
 
     assert texts(delivery("yes", quoted=quoted)) == [
         "**Ann**\n\n> **Bo**: shall we &gt; &#42;meet&#42;?\n\nyes"
@@ -128,7 +128,7 @@ def test_a_long_quote_is_shortened() -> None:
     assert len(text) < 200
 
 
-def test_an_edit_changes_the_copies_posts_more_and_takes_the_surplus_away() -> None:
+def test_an_edit_edits_adds_and_deletes_parts_as_needed() -> None:
     copies = tuple(Receipt(slot=slot, native_id=str(slot), thread="17") for slot in range(3))
     long = "word " * (TEXT_LIMIT // 5 + 100)
 
@@ -144,7 +144,7 @@ def test_an_edit_changes_the_copies_posts_more_and_takes_the_surplus_away() -> N
     assert {call.thread for call in (*short, *longer)} == {"17"}
 
 
-def test_copies_that_are_gone_are_neither_edited_nor_deleted_again() -> None:
+def test_deleted_copies_are_not_edited_or_deleted_again() -> None:
     copies = (Receipt(native_id="0", deleted=True),)
 
     assert encode(delivery("x", "delete", copies=copies), APP_ID).calls == ()
@@ -169,13 +169,13 @@ def test_reactions_go_to_the_first_copy() -> None:
         ("pin", Loss(path="", kind="pin_unknown", what="a pin", shown_as="a note")),
     ],
 )
-def test_what_teams_bots_cannot_do_is_a_loss(kind: str, loss: Loss) -> None:
+def test_an_operation_that_teams_bots_lack_is_a_loss(kind: str, loss: Loss) -> None:
     made = delivery("x", kind, copies=(Receipt(slot=0, native_id="17"),))
 
     assert encode(made, APP_ID) == Encoded(calls=(), losses=(loss,))
 
 
-def test_what_is_shown_otherwise_is_a_loss() -> None:
+def test_text_nodes_shown_in_another_form_are_losses() -> None:
     text = "# Title\n\n<spoiler>secret</spoiler>"
 
     kinds = {loss.kind for loss in encode(delivery(text), APP_ID).losses}
@@ -183,7 +183,7 @@ def test_what_is_shown_otherwise_is_a_loss() -> None:
     assert kinds == {"heading_as_bold", "spoiler_shown"}
 
 
-def test_a_file_with_an_address_is_a_link_under_its_author() -> None:
+def test_a_file_with_a_url_is_a_link_below_the_author() -> None:
     part = FilePart(
         source=MediaSource(url="https://x.example/plan.pdf"), media_type="application/pdf"
     )
@@ -205,8 +205,8 @@ def test_a_file_with_an_address_is_a_link_under_its_author() -> None:
     }  # fmt: skip
 
 
-def test_a_card_says_above_what_it_answers() -> None:
-    above = Above("Ann\nExample", QuotedMessage(author="Bo", excerpt="shall we\n> *meet*?"))
+def test_a_card_reply_quotes_its_target_above_the_card() -> None:
+    above = Above("Ann\nExample", Quoted(author="Bo", excerpt="shall we\n> *meet*?"))
 
     first, second = above.elements()
     assert first == {
@@ -229,14 +229,14 @@ def test_long_text_is_split_and_every_part_names_the_author() -> None:
     assert " ".join(part.removeprefix("**Ann**\n\n") for part in parts).split() == words
 
 
-def test_text_that_grows_when_it_is_escaped_still_fits() -> None:
+def test_escaped_text_still_fits_the_limit() -> None:
     parts = texts(delivery("<*_> " * 6000))
 
     assert len(parts) > 1
     assert all(len(part.encode("utf-16-le")) // 2 <= TEXT_LIMIT for part in parts)
 
 
-def test_code_that_is_split_stays_code() -> None:
+def test_split_code_stays_code() -> None:
     parts = texts(delivery("```py\n" + "a = 1\n" * 8000 + "```"))
 
     assert len(parts) > 1
@@ -244,7 +244,7 @@ def test_code_that_is_split_stays_code() -> None:
 
 
 @given(st.text(), st.text())
-def test_no_text_and_no_name_makes_a_mention_or_html(text: str, name: str) -> None:
+def test_no_text_or_name_becomes_a_mention_or_html(text: str, name: str) -> None:
     for call in encode(delivery(text, name=name), APP_ID).calls:
         written = str(call.body["text"])
         assert set(call.body) == {"type", "textFormat", "text"}
@@ -255,7 +255,7 @@ def test_no_text_and_no_name_makes_a_mention_or_html(text: str, name: str) -> No
         assert len(first) == 1
 
 
-def test_hostile_names_and_texts_are_shown_as_they_are() -> None:
+def test_hostile_names_and_texts_are_shown_literally() -> None:
     name = '<at>Boss</at> **Admin** <img src="x">'
 
     (text,) = texts(
@@ -266,7 +266,7 @@ def test_hostile_names_and_texts_are_shown_as_they_are() -> None:
     assert "&lt;at&gt;Boss&lt;/at&gt;" in text
 
 
-def test_a_notification_says_the_summary_of_a_message() -> None:
+def test_the_notification_text_is_the_summary_of_the_message() -> None:
     made = delivery("A long story. " * 20)
     failed = with_bridge_metadata(made.message, BridgeMetadata(summary="⚠️ bot failed"))
 
@@ -289,7 +289,7 @@ HERO = StructuredDataPart(
 TEXT_PART = TextPart(text="Let me look.")
 
 
-def test_a_message_that_says_nothing_asks_for_no_feedback() -> None:
+def test_an_empty_message_has_no_feedback_loop() -> None:
     made = delivery("", feedback=True)
     empty = StructuredDataPart(schema_id=SCHEMA_ID, data=cast("Any", card_to_json(Card(()))))
     message = made.message.model_copy(update={"content": (empty,)})
@@ -309,7 +309,9 @@ def test_a_message_that_says_nothing_asks_for_no_feedback() -> None:
     pytest.param((TEXT_PART, ADAPTIVE_CARD, ADAPTIVE_CARD), id="text and two cards"),
     pytest.param((HERO,), id="a card of the Bot Framework"),
 ])  # fmt: skip
-def test_no_edit_has_text_and_attachments_at_once(content: tuple[Any, ...], stream: bool) -> None:
+def test_an_edit_has_text_or_attachments_but_not_both(
+    content: tuple[Any, ...], stream: bool
+) -> None:
     """Teams refuses those ("Activity resulted into multiple skype activities")."""
     made = delivery("", "edit", copies=(Receipt(slot=0, native_id="1"),))
     message = made.message.model_copy(update={"content": content})
@@ -328,7 +330,7 @@ def test_no_edit_has_text_and_attachments_at_once(content: tuple[Any, ...], stre
 TABLE = "Costs, ~~old~~:\n\n| Name | Cost |\n|---|--:|\n| A | 3 |\n\n```python\na < b\n```"
 
 
-def test_a_table_becomes_a_teams_table_and_styles_and_languages_stay() -> None:
+def test_a_table_is_a_card_table_that_keeps_styles_and_code_languages() -> None:
     encoded = encode(delivery(TABLE), APP_ID, CARDS)
 
     (call,) = encoded.calls
@@ -347,7 +349,7 @@ def test_a_table_becomes_a_teams_table_and_styles_and_languages_stay() -> None:
     assert encoded.losses == ()
 
 
-def test_sources_beside_a_table_are_numbers_and_a_list_of_links_in_its_card() -> None:
+def test_the_sources_of_a_message_with_a_table_are_links_in_its_card() -> None:
     text = f"It costs 3.{CITED.format(1)} All of it:{CITED.format(2)}\n\n| Name |\n|---|\n| A |"
     sources = tuple(
         Source(number=n, title=f"Page {n}", url=f"https://x.example/{n}", quote=quote)
@@ -377,14 +379,14 @@ def test_sources_beside_a_table_are_numbers_and_a_list_of_links_in_its_card() ->
         **COMMON, byline=Byline(name="Ann"), stream=True)}), id="a text that grows"),
     pytest.param(delivery(TABLE + "\n\n" + "word " * 6000), id="more than a card holds"),
 ])  # fmt: skip
-def test_a_table_is_lines_where_a_card_would_lose_something(made: Delivery) -> None:
+def test_a_table_is_written_as_lines_when_a_card_would_lose_content(made: Delivery) -> None:
     encoded = encode(made, APP_ID, CARDS)
 
     assert all("attachments" not in call.body for call in encoded.calls)
     assert "table_as_lines" in [loss.kind for loss in encoded.losses]
 
 
-def test_the_language_of_code_with_html_in_it_survives() -> None:
+def test_code_with_html_characters_keeps_its_language() -> None:
     (text,) = texts(delivery('```python\nif a < b: print("x")\n```'))
 
     assert text.endswith('<pre><code class="language-python">if a &lt; b: print("x")</code></pre>')

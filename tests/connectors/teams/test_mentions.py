@@ -35,7 +35,7 @@ def body(text: str, counterparts: Counterparts, *more: Any) -> dict[str, Any]:
     return dict(call.body)
 
 
-def test_a_linked_person_is_mentioned_and_nobody_else() -> None:
+def test_only_mentions_with_a_counterpart_notify() -> None:
     sent = body(TEXT, COUNTERPARTS)
 
     assert sent["text"].endswith(f"{TAG} <b>{TAG}</b> @Bob") or sent["text"].endswith(
@@ -51,14 +51,14 @@ def test_without_counterparts_there_are_no_entities() -> None:
     assert "<at>" not in sent["text"]
 
 
-def test_a_tag_that_somebody_typed_is_text() -> None:
+def test_a_typed_mention_tag_is_text() -> None:
     sent = body(escape_text(TAG), COUNTERPARTS)
 
     assert "entities" not in sent
     assert "<at>" not in sent["text"]
 
 
-def test_a_card_mentions_in_its_texts() -> None:
+def test_a_card_with_a_mention_has_an_entity() -> None:
     picture = ImagePart(media_type="image/png", source=MediaSource(url="https://p.test/a.png"))
     sent = body(TEXT.replace("**", ""), COUNTERPARTS, picture)
 
@@ -68,7 +68,7 @@ def test_a_card_mentions_in_its_texts() -> None:
     assert any(TAG in text and "@Bob" in text for text in texts)
 
 
-def test_addresses_of_messages_lead_back_to_them() -> None:
+def test_a_message_url_is_resolved_to_its_message() -> None:
     address = address_of(
         CHANNEL_REF, Receipt(slot=0, native_id="1700000000000", thread="1600000000000")
     )
@@ -78,5 +78,5 @@ def test_addresses_of_messages_lead_back_to_them() -> None:
 
 
 @pytest.mark.parametrize("url", ["https://[teams.microsoft.com/l/message/", "teams", ""])
-def test_what_is_no_address_leads_nowhere(url: str) -> None:
+def test_an_invalid_message_url_is_not_resolved(url: str) -> None:
     assert message_at(url) is None

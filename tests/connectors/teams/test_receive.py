@@ -78,21 +78,21 @@ async def endpoint() -> AsyncIterator[Endpoint]:
         yield made
 
 
-async def test_a_signed_activity_is_kept_and_acknowledged(endpoint: Endpoint) -> None:
+async def test_a_signed_activity_is_stored_and_acknowledged(endpoint: Endpoint) -> None:
     answer = await endpoint.post(activity(text="hello"))
 
     assert (answer.status_code, answer.content) == (201, b"")
     assert [orjson.loads(raw.payload)["text"] for raw in endpoint.inbox.raws] == ["hello"]
 
 
-async def test_a_repeat_is_acknowledged_too(endpoint: Endpoint) -> None:
+async def test_a_repeated_activity_is_acknowledged(endpoint: Endpoint) -> None:
     first, second = [await endpoint.post(activity(text="hello")) for _ in range(2)]
 
     assert first.status_code == second.status_code == 201
     assert (len(endpoint.inbox.raws), endpoint.inbox.repeats) == (1, 1)
 
 
-async def test_where_to_answer_is_kept(endpoint: Endpoint) -> None:
+async def test_the_conversation_reference_is_stored(endpoint: Endpoint) -> None:
     await endpoint.post(activity(text="hello"))
 
     assert await References(endpoint.key_values).get(CHANNEL) == Reference(
@@ -101,7 +101,7 @@ async def test_where_to_answer_is_kept(endpoint: Endpoint) -> None:
     )  # fmt: skip
 
 
-async def test_what_cannot_be_kept_is_not_acknowledged(endpoint: Endpoint) -> None:
+async def test_an_activity_that_cannot_be_stored_is_not_acknowledged(endpoint: Endpoint) -> None:
     endpoint.inbox.fail_with = StoreFull("no room left")
 
     answer = await endpoint.post(activity(text="hello"))
@@ -111,7 +111,7 @@ async def test_what_cannot_be_kept_is_not_acknowledged(endpoint: Endpoint) -> No
 
 
 @pytest.mark.parametrize("header", ["", "Bearer a.b.c", "Basic eDp5"])
-async def test_an_unsigned_request_leaves_nothing_behind(endpoint: Endpoint, header: str) -> None:
+async def test_an_unsigned_request_stores_nothing(endpoint: Endpoint, header: str) -> None:
     answer = await endpoint.post(activity(text="hello"), header)
 
     assert answer.status_code == 401
@@ -119,7 +119,7 @@ async def test_an_unsigned_request_leaves_nothing_behind(endpoint: Endpoint, hea
     assert endpoint.key_values.values == {}
 
 
-async def test_a_stolen_token_is_no_good_for_another_service_address(endpoint: Endpoint) -> None:
+async def test_a_token_is_refused_with_another_service_url(endpoint: Endpoint) -> None:
     answer = await endpoint.post(activity(text="hello", serviceUrl="https://evil.example/"))
 
     assert answer.status_code == 401
@@ -135,7 +135,7 @@ async def test_another_tenants_activity_is_refused(endpoint: Endpoint) -> None:
     assert "not ours" in answer.text
 
 
-async def test_a_service_address_that_is_not_known_gets_no_reference() -> None:
+async def test_an_unknown_service_url_is_not_stored() -> None:
     made = Endpoint(SETTINGS.model_copy(update={"service_hosts": ("127.0.0.1",)}))
 
     async with made.client:
@@ -146,7 +146,9 @@ async def test_a_service_address_that_is_not_known_gets_no_reference() -> None:
     assert made.key_values.values == {}
 
 
-async def test_unknown_keys_that_cannot_be_fetched_mean_come_again(endpoint: Endpoint) -> None:
+async def test_an_activity_is_answered_503_when_its_key_cannot_be_fetched(
+    endpoint: Endpoint,
+) -> None:
     from bridge.errors import Unavailable
 
     endpoint.publisher.broken = Unavailable("down")
@@ -158,9 +160,7 @@ async def test_unknown_keys_that_cannot_be_fetched_mean_come_again(endpoint: End
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b"\xff", b"{}", b'{"type": 7}'])
-async def test_what_is_no_activity_is_a_bad_request_or_refused(
-    endpoint: Endpoint, body: bytes
-) -> None:
+async def test_a_body_that_is_not_an_activity_is_refused(endpoint: Endpoint, body: bytes) -> None:
     answer = await endpoint.post(body)
 
     assert answer.status_code in (400, 401)
@@ -172,21 +172,21 @@ async def test_malformed_json_is_a_bad_request(endpoint: Endpoint) -> None:
     assert (await endpoint.post(b"{")).status_code == 400
 
 
-async def test_a_huge_body_is_refused_unread(endpoint: Endpoint) -> None:
+async def test_a_body_above_the_size_limit_is_refused(endpoint: Endpoint) -> None:
     answer = await endpoint.post(activity(text="x" * MAX_BODY))
 
     assert answer.status_code == 413
     assert endpoint.inbox.raws == []
 
 
-async def test_an_invoke_is_kept_and_answered_at_once(endpoint: Endpoint) -> None:
+async def test_an_unsupported_invoke_is_stored_and_answered_501(endpoint: Endpoint) -> None:
     answer = await endpoint.post(activity("invoke", name="task/fetch", value={"a": 1}))
 
     assert (answer.status_code, answer.json()) == (501, {"code": "NotSupported"})
     assert len(endpoint.inbox.raws) == 1
 
 
-async def test_an_answer_about_a_file_is_kept_and_taken(endpoint: Endpoint) -> None:
+async def test_a_file_consent_answer_is_stored_and_accepted(endpoint: Endpoint) -> None:
     upload = {"uploadUrl": "https://drive.example/secret"}
     value = {"action": "accept", "uploadInfo": upload}
     answer = await endpoint.post(activity("invoke", name="fileConsent/invoke", value=value))
@@ -224,9 +224,7 @@ _JSON = st.recursive(
     st.sampled_from(["message", "invoke", "conversationUpdate", "event"]),
     st.dictionaries(st.sampled_from(sorted(activity())), _JSON, max_size=3),
 )
-async def test_a_damaged_activity_is_kept_or_refused_but_never_an_accident(
-    kind: str, damage: dict[str, Any]
-) -> None:
+async def test_a_damaged_activity_is_stored_or_refused(kind: str, damage: dict[str, Any]) -> None:
     endpoint = Endpoint()
     async with endpoint.client:
         answer = await endpoint.post(activity() | damage | {"type": kind})
@@ -235,7 +233,7 @@ async def test_a_damaged_activity_is_kept_or_refused_but_never_an_accident(
     assert len(endpoint.inbox.raws) == (answer.status_code in (201, 501))
 
 
-async def test_validation_off_takes_unsigned_activities_from_this_machine() -> None:
+async def test_unsigned_local_activities_are_accepted_when_validation_is_off() -> None:
     made = Endpoint(
         SETTINGS.model_copy(update={"validate_tokens": False, "service_hosts": ("127.0.0.1",)})
     )
@@ -260,7 +258,7 @@ async def say(made: Bench, text: str) -> None:
     await made.teams.post_as(made.channel.workspace, made.channel.channel, made.person, text)
 
 
-async def test_a_rotated_key_is_found_by_itself(
+async def test_a_rotated_signing_key_is_fetched(
     made: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("connectors.teams.validate._FETCH_AGAIN_AFTER", 0.0)
@@ -274,7 +272,7 @@ async def test_a_rotated_key_is_found_by_itself(
     assert made.teams.outbox.lost == []
 
 
-async def test_teams_comes_again_when_the_keys_were_out_of_reach(made: Bench) -> None:
+async def test_teams_resends_an_event_when_the_keys_were_unavailable(made: Bench) -> None:
     made.context.faults.add(Fault(kind="status", where="teams:keys:", status=500))
 
     await say(made, "once more")
@@ -283,7 +281,7 @@ async def test_teams_comes_again_when_the_keys_were_out_of_reach(made: Bench) ->
     assert made.teams.outbox.lost == []
 
 
-async def test_a_token_signed_by_somebody_else_is_refused(made: Bench) -> None:
+async def test_a_token_signed_with_another_key_is_refused(made: Bench) -> None:
     body = activity(text="forged", serviceUrl=made.teams.service_url("bridge"))
     now = int(time.time())
     forged = token(nbf=now, exp=now + 60, kid=made.teams.keys.kid)

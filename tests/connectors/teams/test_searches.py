@@ -54,13 +54,13 @@ def path(at: str) -> str:
         ("snail", []),
     ],
 )
-def test_options_are_found_by_their_words(typed: str, values: list[str]) -> None:
+def test_options_are_found_by_their_text(typed: str, values: list[str]) -> None:
     query = {"dataset": "token/m", "queryText": typed}
 
     assert [option["value"] for option in matching_options(Card((MENU,)), path, query)] == values
 
 
-def test_fifteen_are_found_at_a_time() -> None:
+def test_an_option_search_returns_one_page() -> None:
     card = Card((Choice(options=MANY, many=True, at="/m"),))
     query = {"dataset": "token/m", "queryText": "number", "queryOptions": {"skip": 20, "top": 15}}
 
@@ -71,13 +71,13 @@ def test_fifteen_are_found_at_a_time() -> None:
 
 
 @pytest.mark.parametrize("query", [{}, {"dataset": 7}, {"dataset": "token/b", "queryOptions": []}])
-def test_what_is_no_menu_has_no_options(query: Any) -> None:
+def test_an_option_search_of_a_node_other_than_a_menu_finds_nothing(query: Any) -> None:
     card = Card((MENU, Button(line("Go"), does="press", at="/b")))
 
     assert matching_options(card, path, query) == []
 
 
-def test_a_menu_that_is_too_large_asks_for_the_rest() -> None:
+def test_a_menu_that_is_too_large_searches_for_further_options() -> None:
     node = Choice(options=MANY, form="list", at="/m")
 
     (menu,) = elements(node)
@@ -141,7 +141,7 @@ def inbox_with(message: Message) -> ListInbox:
     return inbox
 
 
-async def test_a_search_is_answered_from_the_card_and_not_kept() -> None:
+async def test_a_search_is_answered_from_the_card_and_not_stored() -> None:
     inbox = inbox_with(MESSAGE)
 
     assert await search_results(inbox, search()) == [{"title": "Pigfish", "value": "pig"}]
@@ -154,7 +154,7 @@ async def test_a_search_in_a_message_without_live_tokens_finds_nothing() -> None
     assert await search_results(inbox_with(foreign), search()) == []
 
 
-async def test_a_search_finds_nothing_where_the_message_is_not_known() -> None:
+async def test_a_search_in_an_unknown_message_finds_nothing() -> None:
     assert await search_results(ListInbox(), search()) == []
     assert await search_results(inbox_with(MESSAGE), search(message=None)) == []
     assert await search_results(_Failing(), search()) == []

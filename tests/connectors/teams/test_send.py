@@ -130,7 +130,7 @@ def call(like: Any = "post", **fields: Any) -> Call:
     return Call(**everything)
 
 
-async def test_a_post_goes_to_the_conversation_of_its_thread(wire: Wire) -> None:
+async def test_a_post_is_sent_to_the_conversation_of_its_thread(wire: Wire) -> None:
     receipt = await wire.sender.send(call(slot=1, thread="9"))
 
     assert receipt == Receipt(slot=1, native_id="17", thread="9")
@@ -156,7 +156,7 @@ def reaction(method: str = "PUT") -> Call:
     return call("edit", kind="other", method=method, body={"reaction": "1f44b_wavinghand"})
 
 
-async def test_a_reaction_is_a_request_of_its_own(wire: Wire) -> None:
+async def test_a_reaction_is_a_separate_request(wire: Wire) -> None:
     wire.script.answers = [Response(status_code=200), Response(status_code=204)]
 
     receipts = [await wire.sender.send(reaction(method)) for method in ("PUT", "DELETE")]
@@ -169,7 +169,7 @@ async def test_a_reaction_is_a_request_of_its_own(wire: Wire) -> None:
 
 
 @pytest.mark.parametrize("status", [400, 403, 404, 405, 501])
-async def test_where_bots_cannot_react_the_reaction_is_refused_in_its_form(
+async def test_a_reaction_that_the_service_lacks_raises_form_refused(
     wire: Wire, status: int
 ) -> None:
     wire.script.answers = [JSONResponse({"message": "no such thing"}, status)] * 3
@@ -178,14 +178,14 @@ async def test_where_bots_cannot_react_the_reaction_is_refused_in_its_form(
         await wire.sender.send(reaction())
 
 
-async def test_a_reaction_to_what_is_gone_is_well(wire: Wire) -> None:
+async def test_a_reaction_to_a_deleted_message_succeeds(wire: Wire) -> None:
     body = {"error": {"code": "ActivityNotFoundInConversation", "message": "gone"}}
     wire.script.answers = [JSONResponse(body, 404)]
 
     assert await wire.sender.send(reaction()) == Receipt(slot=0, native_id="17")
 
 
-async def test_edits_and_deletions_name_their_copy(wire: Wire) -> None:
+async def test_edits_and_deletions_are_sent_to_their_copy(wire: Wire) -> None:
     edited = await wire.sender.send(call("edit"))
     wire.script.answers = [Response(status_code=200)]
     deleted = await wire.sender.send(call("delete"))
@@ -199,7 +199,9 @@ async def test_edits_and_deletions_name_their_copy(wire: Wire) -> None:
     ]
 
 
-async def test_what_was_deleted_before_is_gone(wire: Wire) -> None:
+async def test_deleting_a_deleted_message_succeeds_unless_the_conversation_is_unknown(
+    wire: Wire,
+) -> None:
     wire.script.answers = [_error(404, "ActivityNotFoundInConversation")]
     assert await wire.sender.send(call("delete")) == Receipt(native_id="17", deleted=True)
 
@@ -214,7 +216,7 @@ async def test_the_token_is_fetched_once(wire: Wire) -> None:
     assert len(wire.script.token_forms) == 1
 
 
-async def test_a_token_that_is_refused_is_fetched_anew_once(wire: Wire) -> None:
+async def test_a_refused_token_is_fetched_again_once(wire: Wire) -> None:
     wire.script.token_answers = [JSONResponse(GOOD), JSONResponse(GOOD | {"access_token": "t2"})]
     wire.script.answers = [Response(status_code=401)]
 
@@ -223,7 +225,7 @@ async def test_a_token_that_is_refused_is_fetched_anew_once(wire: Wire) -> None:
 
 
 @pytest.mark.parametrize("lasts", ["nan", "inf", "-inf", "soon", "9" * 400, 1e300, None, [], -5])
-async def test_a_token_is_kept_for_a_while_whatever_its_stated_life(wire: Wire, lasts: Any) -> None:
+async def test_a_token_is_cached_for_at_most_a_day(wire: Wire, lasts: Any) -> None:
     wire.script.token_answers = [JSONResponse(GOOD | {"expires_in": lasts})] * 2
 
     await wire.token.get()
@@ -247,7 +249,7 @@ async def test_a_requested_wait_has_an_upper_bound(
     assert wait is None or caught.value.retry_after == wait
 
 
-async def test_a_second_refusal_is_for_a_person_to_mend(wire: Wire) -> None:
+async def test_a_second_refusal_of_the_token_raises_auth_failed(wire: Wire) -> None:
     wire.script.answers = [JSONResponse({"message": "denied"}, 401)] * 2
 
     with pytest.raises(AuthFailed, match="check app_id"):
@@ -296,7 +298,7 @@ Made = Response | Callable[[], Any]
         (_come_late, Unsettled, Unavailable),
     ],
 )
-async def test_each_answer_means_one_thing(
+async def test_every_http_answer_is_mapped_to_an_error(
     wire: Wire, answer: Made, for_a_post: type[PlatformError], for_an_edit: type[PlatformError]
 ) -> None:
     for made, expected in ((call(), for_a_post), (call("edit"), for_an_edit)):
@@ -308,7 +310,7 @@ async def test_each_answer_means_one_thing(
         wire.script.answers.clear()
 
 
-async def test_being_too_fast_says_how_long_to_wait(wire: Wire) -> None:
+async def test_a_rate_limit_error_has_the_wait(wire: Wire) -> None:
     for headers, seconds in (
         ({"Retry_After": "7"}, 7.0),
         ({}, 2.0),
@@ -335,7 +337,7 @@ async def test_a_success_without_an_id_is_unsettled(wire: Wire, body: bytes) -> 
         await wire.sender.send(call())
 
 
-async def test_nobody_there_is_unavailable(wire: Wire) -> None:
+async def test_an_unreachable_service_is_unavailable(wire: Wire) -> None:
     gone = Reference(conversation=CHANNEL, tenant=TENANT, service_url="http://127.0.0.1:9/svc")
     await wire.references.learn(gone)
 
@@ -366,7 +368,7 @@ async def test_another_channel_of_a_known_tenant_uses_its_address(wire: Wire) ->
         "https://user@127.0.0.1/", "ftp://127.0.0.1/", "127.0.0.1",
     ],
 )  # fmt: skip
-async def test_the_token_never_goes_to_an_address_that_is_not_known(wire: Wire, url: str) -> None:
+async def test_the_token_is_never_sent_to_an_unknown_host(wire: Wire, url: str) -> None:
     await wire.references.learn(Reference(conversation="19:y", tenant="T2", service_url=url or "x"))
 
     with pytest.raises(Refused, match="service_hosts"):
@@ -405,12 +407,12 @@ async def test_without_a_token_nothing_is_sent(
 
 
 @pytest.mark.parametrize("deadline", [0.05, 0.4, 3.0, 15.0, 30.0, 600.0])
-def test_a_post_that_has_not_left_fails_before_its_deadline(deadline: float) -> None:
+def test_connecting_and_fetching_a_token_fit_within_the_deadline(deadline: float) -> None:
     """As long as it may take: to connect, be refused, fetch a token and connect once more."""
     assert token_within(deadline) + 2 * connect_within(deadline) < deadline
 
 
-async def test_a_post_that_still_waits_for_its_token_was_certainly_not_taken(wire: Wire) -> None:
+async def test_a_post_without_a_token_in_time_is_unavailable_and_not_unsettled(wire: Wire) -> None:
     wire.script.token_answers = [_Late()]
 
     with pytest.raises(Unavailable, match=r"No token from .* within 0\.1 s"):
@@ -419,7 +421,7 @@ async def test_a_post_that_still_waits_for_its_token_was_certainly_not_taken(wir
     assert wire.script.requests == []
 
 
-async def test_many_that_wait_for_a_token_give_up_together(wire: Wire) -> None:
+async def test_many_posts_that_wait_for_a_token_time_out_together(wire: Wire) -> None:
     sender = wire.sender_within(0.8)
     wire.script.token_answers = [_Late(), _Late(), _Late()]
 

@@ -24,7 +24,7 @@ def unpacked(package: bytes) -> dict[str, bytes]:
         return {name: opened.read(name) for name in opened.namelist()}
 
 
-def test_the_steps_name_the_endpoint_and_hold_the_package() -> None:
+def test_the_setup_steps_have_the_endpoint_and_the_app_package() -> None:
     steps = connector_type.setup(SETTINGS)
 
     assert any(step.artifact == "https://bridge.example/contoso/messages" for step in steps)
@@ -34,11 +34,11 @@ def test_the_steps_name_the_endpoint_and_hold_the_package() -> None:
     assert set(unpacked(package.artifact)) == {"manifest.json", "color.png", "outline.png"}
 
 
-def test_setup_without_any_settings_says_that_the_app_id_is_missing() -> None:
+def test_setup_without_settings_reports_the_missing_app_id() -> None:
     assert any("run setup again with --app-id" in step.text for step in connector_type.setup({}))
 
 
-def test_the_manifest_lets_the_bot_hear_everything() -> None:
+def test_the_manifest_lets_the_bot_receive_every_message() -> None:
     manifest = orjson.loads(
         unpacked(app_package("Bridge", APP_ID, "https://x.example"))["manifest.json"]
     )
@@ -57,7 +57,7 @@ def test_the_manifest_lets_the_bot_hear_everything() -> None:
     assert manifest["id"] != APP_ID
 
 
-def test_a_long_name_is_shortened_to_what_teams_takes() -> None:
+def test_a_long_app_name_is_shortened_to_teams_limit() -> None:
     manifest = orjson.loads(
         unpacked(app_package("B" * 200, APP_ID, "https://x.example"))["manifest.json"]
     )
@@ -65,7 +65,7 @@ def test_a_long_name_is_shortened_to_what_teams_takes() -> None:
     assert (len(manifest["name"]["short"]), len(manifest["name"]["full"])) == (30, 100)
 
 
-def test_the_icons_are_pictures_of_the_right_size() -> None:
+def test_the_icons_have_the_required_size() -> None:
     files = unpacked(app_package("Bridge", APP_ID, "https://x.example"))
 
     for name, size in (("color.png", 192), ("outline.png", 32)):

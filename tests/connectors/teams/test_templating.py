@@ -39,15 +39,15 @@ def test_names_are_looked_up_in_the_data() -> None:
 
 
 @pytest.mark.parametrize("value", [41, 1.5, True, None, ["a"], {"b": 1}, "text"])
-def test_a_lone_expression_keeps_its_kind(value: JsonValue) -> None:
+def test_a_lone_expression_keeps_the_type_of_its_value(value: JsonValue) -> None:
     assert expanded_text("${x}", {"x": value}) == value
 
 
-def test_money_is_written_with_two_signs() -> None:
+def test_a_doubled_dollar_sign_before_an_expression_is_one_dollar_sign() -> None:
     assert expanded_text("$${price}", {"price": 9}) == "$9"
 
 
-def test_what_has_no_value_stays_and_is_named() -> None:
+def test_expressions_without_a_value_stay_and_are_reported() -> None:
     template: Json = {"a": "${name}", "b": ["${x}", "Hi ${name} and ${y.z}"]}
 
     assert expand(template, {"name": "Ann"}) == (
@@ -56,14 +56,14 @@ def test_what_has_no_value_stays_and_is_named() -> None:
     )
 
 
-def test_without_data_nothing_is_known() -> None:
+def test_without_data_only_constants_are_evaluated() -> None:
     assert expand({"a": "${name}", "b": "${1 + 1}"}, None) == (
         {"a": "${name}", "b": 2},
         ("/a",),
     )
 
 
-def test_an_object_stands_there_as_often_as_it_has_data() -> None:
+def test_an_object_with_a_data_list_is_repeated_for_each_item() -> None:
     item: Json = {
         "$data": "${people}",
         "type": "TextBlock",
@@ -81,7 +81,7 @@ def test_an_object_stands_there_as_often_as_it_has_data() -> None:
     assert unresolved == ()
 
 
-def test_no_data_no_object() -> None:
+def test_an_object_with_an_empty_data_list_is_removed() -> None:
     assert expand({"a": [{"$data": "${none}", "b": 1}]}, {"none": []}) == ({"a": []}, ())
     assert expand({"a": {"$data": "${none}", "b": 1}}, {"none": []}) == ({}, ())
 
@@ -109,13 +109,13 @@ def test_data_may_be_nested_and_written_in_the_template() -> None:
         (False, False),
     ],
 )
-def test_when_says_whether_an_object_is_there(when: JsonValue, stays: bool) -> None:
+def test_a_when_condition_keeps_or_removes_its_object(when: JsonValue, stays: bool) -> None:
     template: Json = {"items": [{"$when": when, "a": 1}]}
 
     assert expand(template, {"n": 2})[0] == {"items": [{"a": 1}] if stays else []}
 
 
-def test_a_condition_that_nobody_can_decide_keeps_its_object() -> None:
+def test_an_unsupported_when_condition_keeps_its_object() -> None:
     template: Json = {"items": [{"$when": "${isMatch(a, '.*')}", "b": 1}]}
 
     assert expand(template, {"a": "x"}) == (template, ("/items/0/$when",))
@@ -204,14 +204,14 @@ def test_expressions_have_the_published_functions(expression: str, value: JsonVa
      "'open", "1 / 0", "substring(s, 5, 99)", "int('x')", "range(0, 999999999)", "json('{')",
      "formatDateTime('yesterday')", "9 ^ 9 ^ 9", "[1, 2", "x => 1", "n.length(", ""],
 )  # fmt: skip
-def test_what_needs_a_clock_or_chance_or_is_wrong_stays_as_it_is(expression: str) -> None:
+def test_time_random_and_invalid_expressions_stay_unchanged(expression: str) -> None:
     text = f"a ${{{expression}}} b"
 
     assert expand({"text": text}, DATA) == ({"text": text}, ("/text",))
 
 
 @pytest.mark.parametrize("text", ["${", "${a", "a } b", "$ {a}", "{{a}}"])
-def test_what_is_no_expression_is_text(text: str) -> None:
+def test_text_without_a_valid_expression_is_unchanged(text: str) -> None:
     assert expand({"text": text}, DATA) == ({"text": text}, ())
 
 
@@ -232,7 +232,7 @@ def test_a_template_without_data_stays_unexpanded_and_is_reported() -> None:
     assert unexpanded(payload) == ("/attachments/0/content/body/0/text",)
 
 
-def test_only_what_the_data_does_not_have_is_unexpanded() -> None:
+def test_only_expressions_without_data_are_reported_as_unexpanded() -> None:
     native: Json = {"template": card("${a}", "${b}"), "data": {"a": "the data's own ${x}"}}
 
     assert unexpanded(Payload(ADAPTIVE, native)) == ("/body/1",)
@@ -292,7 +292,7 @@ def test_any_expression_has_a_value_or_stays(source: str) -> None:
         "concat(" * 500,
     ],
 )
-def test_monstrous_expressions_stay_as_they_are(expression: str) -> None:
+def test_oversized_expressions_stay_unchanged(expression: str) -> None:
     assert expanded_text(f"a ${{{expression}}}", DATA) == f"a ${{{expression}}}"
 
 
@@ -308,7 +308,7 @@ def test_monstrous_expressions_stay_as_they_are(expression: str) -> None:
         {"a": ["${$root.long}${$root.long}"] * 3000},
     ],
 )  # fmt: skip
-def test_what_would_be_beyond_measure_is_refused_soon(template: Json) -> None:
+def test_a_template_with_an_oversized_result_is_refused_quickly(template: Json) -> None:
     data: JsonValue = {"r": list(range(10)), "long": "x" * 20_000}
 
     started = time.process_time()
@@ -318,7 +318,7 @@ def test_what_would_be_beyond_measure_is_refused_soon(template: Json) -> None:
     assert time.process_time() - started < 10
 
 
-def test_deep_templates_are_expanded_as_far_as_it_is_safe() -> None:
+def test_deep_templates_are_expanded_up_to_a_limit() -> None:
     deep: JsonValue = "${a}"
     for _ in range(900):
         deep = {"x": deep}
@@ -329,7 +329,7 @@ def test_deep_templates_are_expanded_as_far_as_it_is_safe() -> None:
     assert unresolved == (f"/deep{'/x' * 900}",)
 
 
-def test_many_unclosed_braces_take_no_time() -> None:
+def test_many_unclosed_braces_take_bounded_time() -> None:
     started = time.process_time()
 
     assert expanded_text("${" * 500_000, {}) == "${" * 500_000
@@ -341,7 +341,7 @@ def test_many_unclosed_braces_take_no_time() -> None:
 
 
 @pytest.mark.skipif(not CORPUS, reason="UACS_CORPUS names no folder of payloads")
-def test_real_templates_are_expanded_with_their_data() -> None:
+def test_corpus_templates_are_expanded_with_their_data() -> None:
     folder = Path(CORPUS or ".") / "adaptive"
     left: dict[str, tuple[str, ...]] = {}
     for path in sorted(folder.glob("*.template.json")):

@@ -163,7 +163,7 @@ def test_html_is_read(html: str, document: Document) -> None:
         ("<p>\n\t a\r\n b &nbsp; c </p>\n", paragraph(Text("a b c"))),
     ],
 )
-def test_both_readers_of_html_agree(html: str, document: Document) -> None:
+def test_the_fast_and_the_full_html_reader_agree(html: str, document: Document) -> None:
     assert read_elements(html).document == document
     assert read_simply(html) in (None, document)
 
@@ -189,17 +189,17 @@ _html = st.recursive(
 
 
 @given(_html)
-def test_what_is_simple_is_read_as_everything_is(html: str) -> None:
+def test_generated_simple_html_is_read_the_same_by_both_readers(html: str) -> None:
     assert read_simply(html) in (None, read_elements(html).document)
 
 
-def test_a_common_message_is_read_the_short_way() -> None:
+def test_a_common_message_is_read_by_the_fast_reader() -> None:
     html = "<p>a <b>b</b></p><ul><li>c</li></ul><hr><table><tr><td>d</td></tr></table>&#42;"
 
     assert read_simply(html) is not None
 
 
-def test_a_mention_is_what_the_resolver_says() -> None:
+def test_a_mention_span_is_resolved_by_the_callback() -> None:
     ann = Mention(ActorId("teams:t:ann"), "Ann")
     html = '<span itemtype="http://schema.skype.com/Mention" itemid="3">Ann</span>!'
 
@@ -218,7 +218,7 @@ def test_any_string_is_read(html: str) -> None:
 @pytest.mark.parametrize(
     "piece", ["<", "<a ", "<b>", "<a '", '<a x="', "<!--", "<ul><li>", "&#", "<at><tr><ul>", "<p>"]
 )
-def test_hostile_html_is_read_in_time(piece: str) -> None:
+def test_hostile_html_is_read_in_bounded_time(piece: str) -> None:
     began = time.process_time()
 
     html_to_text(piece * (100_000 // len(piece)))
@@ -294,7 +294,7 @@ def test_a_document_is_written(document: Document, teams: str) -> None:
     assert text_to_teams(document) == teams
 
 
-def test_names_cannot_spoof() -> None:
+def test_names_cannot_contain_markup_or_direction_controls() -> None:
     assert escape_name("Ann\u202e** says\nBo") == "Ann &#42;&#42; says Bo"
     assert escape_name(" \u200b ") == "Unknown"
     assert escape_text("- <b>") == "&#45; &lt;b&gt;"

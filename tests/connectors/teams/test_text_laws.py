@@ -69,18 +69,18 @@ LAW = settings(max_examples=examples(150))
 
 @LAW
 @given(IN_HTML.documents())
-def test_what_html_can_say_is_read_as_it_was_written(document: Document) -> None:
+def test_a_document_written_as_html_is_read_back_unchanged(document: Document) -> None:
     assert normal(html_to_text(text_to_html(document)).document) == normal(document)
 
 
 @LAW
 @given(IN_MARKDOWN.documents())
-def test_what_markdown_can_say_is_read_as_it_was_written(document: Document) -> None:
+def test_a_document_written_as_markdown_is_read_back_unchanged(document: Document) -> None:
     assert normal(teams_to_text(text_to_teams(document))) == normal(document)
 
 
 @pytest.mark.parametrize("sign", HOSTILE)
-def test_a_hundred_kilobytes_of_any_sign_are_read_and_written_in_time(sign: str) -> None:
+def test_a_hundred_kilobytes_of_any_character_take_bounded_time(sign: str) -> None:
     start = time.process_time()
 
     document = html_to_text(sign * (100_000 // len(sign))).document
@@ -93,7 +93,7 @@ def test_a_hundred_kilobytes_of_any_sign_are_read_and_written_in_time(sign: str)
 @pytest.mark.parametrize(
     "text", ["שלום עולם ", "e\u0301", "👨‍👩‍👧‍👦", "a < b & c ", "漢字かな。", "𝒳𝓎 "]
 )
-def test_pieces_fit_by_teams_count_of_utf16_units(text: str) -> None:
+def test_split_text_fits_teams_count_of_utf16_units(text: str) -> None:
     pieces = split_text(text_to_teams((Paragraph((Text(text * 100),)),)), 120, utf16_length)
 
     assert max(map(utf16_length, pieces)) <= 120
@@ -104,12 +104,12 @@ def test_pieces_fit_by_teams_count_of_utf16_units(text: str) -> None:
 @pytest.mark.parametrize(
     "name", ["می\u200cخواهم", "क\u094d\u200dष", "Ann 👩\u200d🚀", "José", "e\u0301", "עדי"]
 )
-def test_names_keep_what_joins_their_letters(name: str) -> None:
+def test_names_keep_joiner_characters(name: str) -> None:
     assert escape_name(name) == name
 
 
 @pytest.mark.parametrize("name", ["A\u200cn\u200dn", "\u200dAnn\u200d", "Ann\u2060", "\u200fAnn"])
-def test_names_keep_nothing_that_hides(name: str) -> None:
+def test_names_lose_invisible_characters(name: str) -> None:
     assert escape_name(name).replace(" ", "") == "Ann"
 
 
@@ -124,7 +124,7 @@ def test_names_keep_nothing_that_hides(name: str) -> None:
         ("faceexhaling", "😮‍💨"),
     ],
 )
-def test_names_of_reactions_lead_to_emoji_and_back(name: str, emoji: str) -> None:
+def test_reaction_names_and_emoji_are_mapped_both_ways(name: str, emoji: str) -> None:
     assert reaction_to_emoji(name) == emoji
     assert emoji_to_reaction(emoji) == name
 
@@ -139,10 +139,10 @@ def test_names_of_reactions_lead_to_emoji_and_back(name: str, emoji: str) -> Non
         ("ownpicture", ":ownpicture:"),
     ],
 )
-def test_any_name_of_a_reaction_is_read(name: str, emoji: str) -> None:
+def test_every_known_reaction_name_is_read(name: str, emoji: str) -> None:
     assert reaction_to_emoji(name) == emoji
 
 
-def test_what_has_no_name_is_no_reaction() -> None:
+def test_an_emoji_without_a_reaction_name_is_not_mapped() -> None:
     assert emoji_to_reaction("🇩🇪") is None
     assert emoji_to_reaction(":party:") is None

@@ -89,14 +89,14 @@ async def checked(header: str, publisher: Publisher | None = None) -> Claims:
     return await validator(publisher or Publisher(k1=KEY), StillClock()).claims(header)
 
 
-async def test_a_good_token_is_taken() -> None:
+async def test_a_valid_token_is_accepted() -> None:
     claims = await checked(f"Bearer {token()}")
 
     assert claims == Claims(SERVICE_URL, frozenset({"msteams", "webchat"}))
     check_belongs(claims, activity())
 
 
-async def test_a_token_is_good_for_five_minutes_more_than_it_says() -> None:
+async def test_a_token_has_five_minutes_of_clock_tolerance() -> None:
     assert await checked(f"Bearer {token(exp=NOW - 299, nbf=NOW - 400)}")
     assert await checked(f"Bearer {token(nbf=NOW + 299)}")
 
@@ -157,7 +157,7 @@ _NO_TIMES = (
 
 @pytest.mark.parametrize("name", ["exp", "nbf", "iat"])
 @pytest.mark.parametrize("value", _NO_TIMES, ids=lambda value: str(value)[:12])
-async def test_a_claim_that_is_no_time_is_refused(name: str, value: Any) -> None:
+async def test_a_time_claim_that_is_not_a_number_is_refused(name: str, value: Any) -> None:
     made = claims(**{name: value})
     header = {"alg": "RS256", "typ": "JWT", "kid": "k1"}
     parts = [json.dumps(part).encode() for part in (header, made)]
@@ -193,7 +193,7 @@ async def test_a_claim_that_is_null_is_refused(name: str) -> None:
         (b'{"alg": "RS256", "kid": "k1"}', b""),
     ],
 )
-async def test_a_token_of_any_shape_is_refused_and_breaks_nothing(head: bytes, body: bytes) -> None:
+async def test_a_malformed_token_is_refused(head: bytes, body: bytes) -> None:
     """Also one that is signed by the right key."""
     with pytest.raises(Unauthorized):
         await checked(f"Bearer {_signed(head, body)}")
@@ -204,7 +204,7 @@ async def test_a_token_of_any_shape_is_refused_and_breaks_nothing(head: bytes, b
     [{"aud": [[APP_ID]]}, {"aud": {APP_ID: 1}}, {"aud": 1}, {"iss": ["https://x"]}, {"iss": 1},
      {"sub": 1}, {"jti": 1}, {"serviceurl": 1}],
 )  # fmt: skip
-async def test_claims_of_another_type_are_not_taken_for_good(changes: dict[str, Any]) -> None:
+async def test_claims_of_a_wrong_type_are_refused(changes: dict[str, Any]) -> None:
     body = json.dumps({**claims(), **changes}).encode()
     signed = _signed(b'{"alg": "RS256", "kid": "k1"}', body)
 
@@ -236,14 +236,14 @@ async def test_a_request_without_a_token_is_refused(header: str) -> None:
         (SERVICE_URL, ["webchat"], {"channelId": "webchat"}, "comes from channel 'webchat'"),
     ],
 )
-def test_a_token_must_be_for_this_very_activity(
+def test_a_token_must_match_the_activity(
     service_url: str, endorsed: list[str], changes: dict[str, str], reason: str
 ) -> None:
     with pytest.raises(Unauthorized, match=reason):
         check_belongs(Claims(service_url, frozenset(endorsed)), activity(**changes))
 
 
-async def test_a_key_that_may_sign_for_no_channel_endorses_none() -> None:
+async def test_a_key_without_endorsements_endorses_no_channel() -> None:
     publisher = Publisher(k1=KEY)
     publisher.endorsements = None
 
@@ -266,7 +266,7 @@ async def test_keys_are_fetched_once_and_again_after_a_rotation() -> None:
         await validate.claims(f"Bearer {token()}")
 
 
-async def test_forged_key_ids_do_not_make_us_fetch_without_end() -> None:
+async def test_forged_key_ids_do_not_cause_repeated_fetches() -> None:
     publisher, clock = Publisher(k1=KEY), StillClock()
     validate = validator(publisher, clock)
 
@@ -285,7 +285,7 @@ async def test_when_keys_cannot_be_fetched_teams_is_asked_to_retry() -> None:
         await checked(f"Bearer {token()}", publisher)
 
 
-async def test_known_keys_stay_good_while_nobody_answers() -> None:
+async def test_known_keys_stay_valid_while_the_key_server_is_down() -> None:
     publisher, clock = Publisher(k1=KEY), StillClock()
     validate = validator(publisher, clock)
     await validate.claims(f"Bearer {token()}")
@@ -297,7 +297,7 @@ async def test_known_keys_stay_good_while_nobody_answers() -> None:
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"[]", b"{}", b'{"jwks_uri": ""}'])
-async def test_broken_metadata_is_named(body: bytes) -> None:
+async def test_broken_key_metadata_is_reported(body: bytes) -> None:
     async def fetch(_url: str) -> bytes:
         return body
 
@@ -307,7 +307,7 @@ async def test_broken_metadata_is_named(body: bytes) -> None:
         await keys.key("k1")
 
 
-async def test_a_token_that_was_good_is_still_checked_for_its_time_and_key() -> None:
+async def test_a_cached_token_is_checked_again_for_its_time_and_key() -> None:
     publisher, clock = Publisher(k1=KEY), StillClock()
     validate = validator(publisher, clock)
     header = f"Bearer {token()}"
@@ -323,7 +323,7 @@ async def test_a_token_that_was_good_is_still_checked_for_its_time_and_key() -> 
         await validate.claims(header)
 
 
-async def test_many_tokens_are_not_all_remembered() -> None:
+async def test_the_cache_of_verified_tokens_is_bounded() -> None:
     validate = validator(Publisher(k1=KEY), StillClock())
 
     for number in range(300):

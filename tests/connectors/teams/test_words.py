@@ -28,7 +28,7 @@ def call(body: Body, kind: str = "post") -> Call:
     )  # fmt: skip
 
 
-def test_the_words_stay_and_nothing_of_the_form() -> None:
+def test_the_plain_form_has_the_text_and_no_attachments() -> None:
     simpler = in_words(call(CARD))
 
     assert simpler
@@ -39,14 +39,14 @@ def test_the_words_stay_and_nothing_of_the_form() -> None:
     assert "<!channel>" not in str(simpler.body["text"])
 
 
-def test_an_edit_takes_the_form_away() -> None:
+def test_the_plain_form_of_an_edit_is_text() -> None:
     simpler = in_words(call(CARD, "edit"))
 
     assert simpler
     assert simpler.body.items() >= {}.items()
 
 
-def test_long_words_are_cut_where_the_platform_takes_no_more() -> None:
+def test_the_plain_form_is_cut_at_the_text_limit() -> None:
     text: JsonValue = "word " * TEXT_LIMIT
     simpler = in_words(call({"text": text, "attachments": [{"text": "more"}]}))
 
@@ -55,5 +55,5 @@ def test_long_words_are_cut_where_the_platform_takes_no_more() -> None:
     assert str(simpler.body["text"]).endswith("…")
 
 
-def test_what_is_words_already_has_no_other_form() -> None:
+def test_plain_text_has_no_further_plain_form() -> None:
     assert in_words(call({"text": "hi"})) is None

@@ -57,8 +57,8 @@ class Running:
         return await self.discord.post_as(self.guild, where, self.person, text, thread)
 
     @property
-    def hand(self) -> LocalUser:
-        """The hands of the second person in the first channel."""
+    def user(self) -> LocalUser:
+        """The second person in the first channel."""
         return LocalUser(self.discord, self.guild, self.channel, self.person)
 
     def texts(self, channel: str = "") -> list[str]:

@@ -17,25 +17,25 @@ def owner(local: Running) -> LocalUser:
     return LocalUser(local.discord, local.guild, local.channel, local.discord.world().people[0].id)
 
 
-async def test_a_program_gets_edits_and_deletions(local: Running) -> None:
+async def test_a_program_receives_edits_and_deletions(local: Running) -> None:
     async with local.program(bot := Recorder()):
         posted_message = await local.say("one")
-        await local.hand.edit(posted_message.id, "two")
-        await local.hand.delete(posted_message.id)
+        await local.user.edit(posted_message.id, "two")
+        await local.user.delete(posted_message.id)
         await until(lambda: len(bot.events) == 2)
 
     assert bot.events == [("edit", "one", "two"), ("delete", "two")]
 
 
-async def test_an_edit_is_the_whole_message_with_its_moment(local: Running) -> None:
+async def test_an_edit_event_has_the_whole_message_and_its_edit_time(local: Running) -> None:
     socket = await Socket.open(local)
     await socket.identify(local.app()["token"], GUILD_MESSAGES | MESSAGE_CONTENT)
     posted_message = await local.say("one")
     posted = (await socket.next(name="MESSAGE_CREATE"))["d"]
 
-    edited_message = await local.hand.edit(posted_message.id, "two")
+    edited_message = await local.user.edit(posted_message.id, "two")
     edited = (await socket.next(name="MESSAGE_UPDATE"))["d"]
-    await local.hand.delete(posted_message.id)
+    await local.user.delete(posted_message.id)
     deleted = (await socket.next(name="MESSAGE_DELETE"))["d"]
     await socket.ws.close()
 
@@ -58,7 +58,7 @@ async def test_a_message_in_a_thread_is_addressed_by_channel_or_thread(
     first = await local.say("yes", thread=root.id)
     second = await local.say("no", thread=root.id)
 
-    await local.hand.edit(first.id, "yes!")
+    await local.user.edit(first.id, "yes!")
     thread = LocalUser(local.discord, local.guild, root.id, local.person)
     await thread.delete(second.id)
 
@@ -76,9 +76,9 @@ async def test_a_dm_is_edited_by_its_author(local: Running) -> None:
 
 
 async def test_files_stay_when_the_text_is_deleted(local: Running) -> None:
-    shared = await local.hand.post_file("notes.txt", b"notes", text="look")
+    shared = await local.user.post_file("notes.txt", b"notes", text="look")
 
-    edited_message = await local.hand.edit(shared.id, "")
+    edited_message = await local.user.edit(shared.id, "")
 
     assert edited_message.text == ""
     assert [file["filename"] for file in edited_message.raw["attachments"]] == ["notes.txt"]
@@ -104,24 +104,24 @@ async def test_people_edit_only_their_own_messages(local: Running) -> None:
     mine, owners = await local.say("mine"), await owner(local).say("the owner's")
 
     with pytest.raises(Refused, match="did not write"):
-        await local.hand.edit(owners.id, "changed")
+        await local.user.edit(owners.id, "changed")
     with pytest.raises(Refused, match="may not delete"):
-        await local.hand.delete(owners.id)
+        await local.user.delete(owners.id)
     for message in ("1", "nonsense"):
         with pytest.raises(NotFound):
-            await local.hand.edit(message, "changed")
+            await local.user.edit(message, "changed")
         with pytest.raises(NotFound):
-            await local.hand.delete(message)
+            await local.user.delete(message)
     for text in (" ", "x" * 2001):
         with pytest.raises(InvalidData):
-            await local.hand.edit(mine.id, text)
+            await local.user.edit(mine.id, text)
     with pytest.raises(NotFound):
         await LocalUser(local.discord, "1", local.channel, local.person).delete(mine.id)
 
     assert local.texts() == ["mine", "the owner's"]
 
 
-async def test_nobody_deletes_the_line_that_a_thread_begins_with(
+async def test_the_starter_message_of_a_thread_cannot_be_deleted(
     local: Running,
 ) -> None:
     root = await local.say("Lunch?")

@@ -44,7 +44,7 @@ async def own_commands(local: Running) -> str:
     return f"/applications/{application['id']}/commands"
 
 
-async def test_a_program_registers_commands_and_gets_them(local: Running) -> None:
+async def test_a_program_registers_commands_and_receives_them(local: Running) -> None:
     office = Office()
     async with local.program(office):
         (synced,) = await office.tree.sync()
@@ -64,7 +64,7 @@ async def test_a_program_registers_commands_and_gets_them(local: Running) -> Non
     assert local.texts() == ["to all"]
 
 
-async def test_answers_can_be_for_the_asker_alone(local: Running) -> None:
+async def test_a_command_answer_may_be_ephemeral(local: Running) -> None:
     office = Office()
     async with local.program(office):
         await office.tree.sync()
@@ -81,7 +81,7 @@ async def test_answers_can_be_for_the_asker_alone(local: Running) -> None:
     assert local.texts() == []
 
 
-async def test_a_late_answer_fails_the_command(local: Running) -> None:
+async def test_a_command_fails_when_the_answer_is_late(local: Running) -> None:
     local.discord.dispatcher.deadline_s = 0.2
     office = Office()
     async with local.program(office):

@@ -65,7 +65,7 @@ class Socket:
 
 
 @pytest.mark.parametrize("reason", ["", "reconnect"])
-async def test_a_cut_socket_resumes_and_misses_nothing(local: Running, reason: str) -> None:
+async def test_a_cut_socket_resumes_without_missing_messages(local: Running, reason: str) -> None:
     async with local.program(bot := Sessions()):
         await local.say("before")
         await local.discord.disconnect(reason)
@@ -109,7 +109,7 @@ async def test_an_intent_that_was_not_granted_is_refused(local: Running) -> None
             pass
 
 
-async def test_without_the_intent_text_is_empty_but_for_ones_own_and_mentions(
+async def test_without_the_content_intent_only_own_messages_and_mentions_have_text(
     local: Running,
 ) -> None:
     intents = discord.Intents.default()
@@ -132,7 +132,7 @@ async def test_without_the_intent_text_is_empty_but_for_ones_own_and_mentions(
     assert history == ["mine", f"<@{client.user.id}> open", ""]
 
 
-async def test_a_channel_without_access_is_silent_and_forbidden(local: Running) -> None:
+async def test_a_channel_without_access_sends_no_events_and_refuses_posts(local: Running) -> None:
     hidden = local.app()["no_access"][local.guild]
     owner = local.discord.world().people[0].id
     async with local.program(bot := Recorder()):
@@ -164,7 +164,7 @@ async def test_members_are_sent_on_request(local: Running) -> None:
         assert len(guild.members) == 7
 
 
-async def test_frames_are_compressed_when_the_address_asks_for_it(local: Running) -> None:
+async def test_frames_are_compressed_when_the_url_requests_it(local: Running) -> None:
     socket = await Socket.open(local, "?v=10&encoding=json&compress=zlib-stream")
     inflate = zlib.decompressobj()
 
@@ -222,7 +222,7 @@ async def test_a_lost_session_resumes_after_its_last_dispatch(local: Running) ->
     await second.ws.close()
 
 
-async def test_ready_names_a_local_address_for_resuming(local: Running) -> None:
+async def test_ready_has_a_local_url_for_resuming(local: Running) -> None:
     socket = await Socket.open(local)
     ready = await socket.identify(local.app()["token"])
 

@@ -67,7 +67,7 @@ class Office(discord.Client):
                 await respond.send_message("got it", ephemeral=True)
 
 
-def hand(local: Running) -> LocalUser:
+def user_of(local: Running) -> LocalUser:
     return LocalUser(local.discord, local.guild, local.channel, local.person)
 
 
@@ -78,7 +78,7 @@ async def card(local: Running, *components: Json, **more: Any) -> str:
     return answer["id"]
 
 
-async def test_a_press_reaches_the_application_as_discord_shapes_it(local: Running) -> None:
+async def test_a_press_reaches_the_application_in_discords_format(local: Running) -> None:
     message = await card(local, row(button("say"), button("x", label="X")))
     payloads: list[Json] = []
     async with local.program(bot := Office()):
@@ -89,7 +89,7 @@ async def test_a_press_reaches_the_application_as_discord_shapes_it(local: Runni
             parse(data)
 
         bot._connection.parsers["INTERACTION_CREATE"] = note  # pyright: ignore[reportPrivateUsage]  # as above
-        outcome = await hand(local).press(message, "Go")
+        outcome = await user_of(local).press(message, "Go")
 
     payload = payloads[0]
     source, channel, member = (payload.pop(name) for name in ("message", "channel", "member"))
@@ -115,7 +115,7 @@ async def test_a_press_reaches_the_application_as_discord_shapes_it(local: Runni
 async def test_an_answer_is_a_reply_to_the_card(local: Running) -> None:
     message = await card(local, row(button("say")))
     async with local.program(Office()):
-        await hand(local).press(message, "say")
+        await user_of(local).press(message, "say")
 
     answer = local.discord.messages(local.guild, local.channel)[1].raw
     app = local.app()["application_id"]
@@ -128,16 +128,16 @@ async def test_an_answer_is_a_reply_to_the_card(local: Running) -> None:
     assert answer["interaction_metadata"]["user"]["id"] == local.person
 
 
-async def test_a_whispered_answer_is_seen_by_one_person(local: Running) -> None:
+async def test_an_ephemeral_answer_is_seen_by_one_person(local: Running) -> None:
     message = await card(local, row(button("whisper")))
     async with local.program(bot := Office()):
-        outcome = await hand(local).press(message, "whisper")
-        whisper = hand(local).whispers()[0]
+        outcome = await user_of(local).press(message, "whisper")
+        whisper = user_of(local).whispers()[0]
         original = await bot.interactions[0].original_response()
         await bot.interactions[0].edit_original_response(content="still to you")
 
     assert (outcome.notice, whisper.text, original.flags.ephemeral) == ("to you", "to you", True)
-    assert [m.text for m in hand(local).whispers()] == ["still to you"]
+    assert [m.text for m in user_of(local).whispers()] == ["still to you"]
     assert local.texts() == ["card"]
     status, _, _ = await local.ask("GET", f"/channels/{local.channel}/messages/{whisper.id}")
     assert status == 404
@@ -151,12 +151,12 @@ async def test_a_whispered_answer_is_seen_by_one_person(local: Running) -> None:
         ("think", ["card", "the answer", "and more"]),
     ],
 )
-async def test_answers_that_change_the_card_or_come_later(
+async def test_an_answer_may_change_the_card_or_follow_later(
     local: Running, custom_id: str, texts: list[str]
 ) -> None:
     message = await card(local, row(button(custom_id)))
     async with local.program(Office()):
-        outcome = await hand(local).press(message, custom_id)
+        outcome = await user_of(local).press(message, custom_id)
         await until(lambda: local.texts() == texts)
 
     assert outcome.answered
@@ -169,10 +169,10 @@ async def test_a_choice_reaches_the_application(local: Running) -> None:
         row(people), row({"type": 8, "custom_id": "where"}), row({"type": 7, "custom_id": "any"}),
     )  # fmt: skip
     async with local.program(bot := Office()):
-        await hand(local).choose(message, "menu", ["a", "c"])
-        await hand(local).choose(message, "who", [local.person])
-        await hand(local).choose(message, "where", local.other_channel)
-        await hand(local).choose(message, "any", [local.guild])
+        await user_of(local).choose(message, "menu", ["a", "c"])
+        await user_of(local).choose(message, "who", [local.person])
+        await user_of(local).choose(message, "where", local.other_channel)
+        await user_of(local).choose(message, "any", [local.guild])
         data: list[Any] = [interaction.data for interaction in bot.interactions]
 
     assert local.texts()[1] == "chose a, c"
@@ -185,10 +185,10 @@ async def test_a_choice_reaches_the_application(local: Running) -> None:
 async def test_a_modal_is_filled_in_and_sent(local: Running) -> None:
     message = await card(local, row(button("ask")))
     async with local.program(bot := Office()):
-        opened = await hand(local).press(message, "ask")
+        opened = await user_of(local).press(message, "ask")
         assert opened.form
-        empty = await hand(local).submit_form(opened.form.id)
-        sent = await hand(local).submit_form(
+        empty = await user_of(local).submit_form(opened.form.id)
+        sent = await user_of(local).submit_form(
             opened.form.id, {"Your name": "Zoë", "colour": ["Blue"]}
         )
         data: Any = bot.interactions[1].data
@@ -197,7 +197,7 @@ async def test_a_modal_is_filled_in_and_sent(local: Running) -> None:
         "A form", {"name": "Your name", "colour": "Colour"},
     )  # fmt: skip
     assert (empty.sent, empty.errors) == (False, {"name": "This field is required"})
-    assert (sent.answered, sent.notice, hand(local).forms()) == (True, "got it", [])
+    assert (sent.answered, sent.notice, user_of(local).forms()) == (True, "got it", [])
     assert [c["component"] for c in data["components"]] == [
         {"type": 4, "id": 2, "custom_id": "name", "value": "Zoë"},
         {"type": 3, "id": 4, "custom_id": "colour", "values": ["b"]},
@@ -216,7 +216,9 @@ async def modal_before(local: Running, *components: Json) -> str:
         status, body, _ = await local.ask("POST", path, {"type": 9, "data": data}, app=None)
         assert status == 204, body
 
-    opened = (await asyncio.gather(hand(local).press(message, "raw"), answering(local, answer)))[0]
+    opened = (await asyncio.gather(user_of(local).press(message, "raw"), answering(local, answer)))[
+        0
+    ]
     assert opened.form, opened
     return opened.form.id
 
@@ -244,7 +246,7 @@ async def attended(local: Running) -> Any:
 LABEL = {"type": 18, "label": "L"}
 
 
-async def test_every_input_of_a_modal_comes_as_discord_writes_it(attended: Running) -> None:
+async def test_every_modal_input_is_submitted_in_discords_format(attended: Running) -> None:
     local = attended
     controls: list[Json] = [
         {"type": 4, "custom_id": "text", "style": 2, "value": "as it was"},
@@ -265,7 +267,7 @@ async def test_every_input_of_a_modal_comes_as_discord_writes_it(attended: Runni
     file = FileUpload(name="a.png", data=avatar_png("a")).model_dump()
     given = {"boxes": ["a", "b"], "box": True, "file": [file]}
     sent, _ = await asyncio.gather(
-        hand(local).submit_form(form, given), answering(local, answer)
+        user_of(local).submit_form(form, given), answering(local, answer)
     )  # fmt: skip
 
     components_by_id = {
@@ -282,30 +284,30 @@ async def test_every_input_of_a_modal_comes_as_discord_writes_it(attended: Runni
     assert submissions[0]["resolved"]["attachments"][upload]["content_type"] == "image/png"
 
 
-async def test_the_older_rows_of_a_modal_still_work(attended: Running) -> None:
+async def test_a_modal_with_old_action_rows_works(attended: Running) -> None:
     local = attended
     field = {"type": 4, "custom_id": "t", "style": 1, "label": "Old", "min_length": 3}
     form = await modal_before(local, row(field))
 
-    short = await hand(local).submit_form(form, {"Old": "no"})
+    short = await user_of(local).submit_form(form, {"Old": "no"})
     unanswered = local.discord.dispatcher.deadline_s
     local.discord.dispatcher.deadline_s = 0.05
-    late = await hand(local).submit_form(form, {"t": "long enough"})
+    late = await user_of(local).submit_form(form, {"t": "long enough"})
     local.discord.dispatcher.deadline_s = unanswered
 
     assert short.errors == {"t": "Must be between 3 and 4000 in length."}
     assert late.failed == "Something went wrong. Try again."
-    assert [f.id for f in hand(local).forms()] == [form]
-    await hand(local).close_form(form)
-    assert hand(local).forms() == []
+    assert [f.id for f in user_of(local).forms()] == [form]
+    await user_of(local).close_form(form)
+    assert user_of(local).forms() == []
 
 
-async def test_an_application_that_does_not_answer_fails_before_the_person(local: Running) -> None:
+async def test_an_interaction_without_an_answer_fails_for_the_person(local: Running) -> None:
     message = await card(local, row(button("silent")))
-    absent = await hand(local).press(message, "silent")
+    absent = await user_of(local).press(message, "silent")
     local.discord.dispatcher.deadline_s = 0.2
     async with local.program(bot := Office()):
-        late = await hand(local).press(message, "silent")
+        late = await user_of(local).press(message, "silent")
         await until(lambda: bot.interactions)
         with pytest.raises(discord.NotFound) as refused:
             await bot.interactions[0].response.send_message("too late")
@@ -314,17 +316,17 @@ async def test_an_application_that_does_not_answer_fails_before_the_person(local
     assert refused.value.code == 10062
 
 
-async def test_interactions_go_wrong_on_request(local: Running) -> None:
+async def test_requested_faults_break_interactions(local: Running) -> None:
     message = await card(local, row(button("say")))
     local.discord.dispatcher.deadline_s = 0.2
     async with local.program(bot := Office()):
         local.context.faults.add(Fault(kind="drop", where=f"discord:interaction:{local.channel}"))
-        lost = await hand(local).press(message, "say")
+        lost = await user_of(local).press(message, "say")
         local.context.faults.add(Fault(kind="status", where="discord:interaction.callback:*"))
-        broken = await hand(local).press(message, "say")
+        broken = await user_of(local).press(message, "say")
         await until(lambda: not local.context.faults._waiting)  # pyright: ignore[reportPrivateUsage]
         local.discord.dispatcher.deadline_s = LONGEST_WAIT
-        outcome = await hand(local).press(message, "say")
+        outcome = await user_of(local).press(message, "say")
 
     failed = "This interaction failed"  # the library tries again, too late
     assert (lost.failed, broken.failed, outcome.failed) == (failed, failed, "")
@@ -332,7 +334,7 @@ async def test_interactions_go_wrong_on_request(local: Running) -> None:
     assert local.texts() == ["card", "to all"]
 
 
-async def test_what_discord_refuses_of_answers(attended: Running) -> None:
+async def test_invalid_interaction_answers_are_refused(attended: Running) -> None:
     local = attended
     message = await card(local, row(button("raw")))
     interactions: list[Any] = []
@@ -364,7 +366,7 @@ async def test_what_discord_refuses_of_answers(attended: Running) -> None:
         local.discord.state.interactions[payload["token"]].made -= 16 * 60
         await ask("POST", hook, {"content": "after a quarter of an hour"})
 
-    await asyncio.gather(hand(local).press(message, "raw"), answering(local, answer))
+    await asyncio.gather(user_of(local).press(message, "raw"), answering(local, answer))
 
     assert [(status, code) for status, code, _ in interactions] == [
         (404, 10062), (404, 10062), (404, 10015), (400, 50035), (400, 50035), (400, 50006),
@@ -377,10 +379,10 @@ async def test_what_discord_refuses_of_answers(attended: Running) -> None:
     assert response["resource"]["message"]["content"] == "yes"
     assert response["interaction"]["response_message_loading"] is False
     assert local.texts() == ["card"]
-    assert [m.text for m in hand(local).whispers()] == ["more"]
+    assert [m.text for m in user_of(local).whispers()] == ["more"]
 
 
-async def test_files_come_with_answers_too(local: Running) -> None:
+async def test_an_interaction_answer_may_have_files(local: Running) -> None:
     import io
 
     class Giver(Office):
@@ -392,10 +394,10 @@ async def test_files_come_with_answers_too(local: Running) -> None:
 
     message = await card(local, row(button("any")))
     async with local.program(Giver()):
-        await hand(local).press(message, "any")
+        await user_of(local).press(message, "any")
         await until(lambda: len(local.texts()) == 2)
 
-    whisper = hand(local).whispers()[0].raw["attachments"][0]
+    whisper = user_of(local).whispers()[0].raw["attachments"][0]
     attachment = local.discord.messages(local.guild, local.channel)[1].raw["attachments"][0]
     assert (whisper["filename"], whisper["ephemeral"], attachment["filename"]) == (
         "hi.txt", True, "ho.txt",
@@ -412,7 +414,7 @@ async def test_a_press_in_a_direct_message_and_on_a_webhooks_card(local: Running
         hooked = await webhook.send("through a hook", username="Zoë", view=view, wait=True)
         privately = LocalUser(local.discord, "@me", str(sent.channel.id), local.person)
         outcome = await privately.press(str(sent.id), "say")
-        two = await hand(local).press(str(hooked.id), "say")
+        two = await user_of(local).press(str(hooked.id), "say")
 
     assert (outcome.answered, two.answered) == (True, True)
     assert bot.interactions[0].context.dm_channel
@@ -426,7 +428,7 @@ async def test_impossible_user_actions_raise_errors(local: Running) -> None:
         local, row(button("go"), link, button("off", disabled=True)), row(menu(option("a")))
     )
     newer = await card(local, text("only text"), flags=V2, content=None)
-    user_actions = hand(local)
+    user_actions = user_of(local)
     cases: list[tuple[Any, type[Exception], str]] = [
         (user_actions.press(posted_message.id, "go"), NotFound, "nothing"),
         (user_actions.press("1", "go"), NotFound, "not found"),

@@ -51,7 +51,7 @@ async def test_a_program_that_posts_fast_waits_and_is_never_refused(limited: Run
     assert limited.context.feed.refusals == {}
 
 
-async def test_the_sixth_post_in_two_seconds_is_refused_with_a_time_to_wait(
+async def test_the_sixth_post_in_two_seconds_is_refused_with_a_retry_time(
     limited: Running, clock: FakeClock
 ) -> None:
     path = await make_webhook(limited)
@@ -73,7 +73,7 @@ async def test_the_sixth_post_in_two_seconds_is_refused_with_a_time_to_wait(
     assert limited.context.feed.refusals == {"discord:429:webhook.execute": 1}
 
 
-async def test_a_client_that_waits_as_asked_is_accepted_and_others_need_not_wait(
+async def test_a_client_that_waits_is_accepted_and_other_buckets_do_not_wait(
     limited: Running, clock: FakeClock
 ) -> None:
     path, other = await make_webhook(limited), await make_webhook(limited, limited.other_channel)
@@ -120,7 +120,7 @@ async def test_without_limits_no_request_is_refused_and_no_header_is_sent(local:
         (Fault(kind="status", where="discord:webhook.execute:CHANNEL"), 500, 0),
     ],
 )
-async def test_a_call_goes_wrong_on_request(
+async def test_a_requested_fault_breaks_a_call(
     local: Running, fault: Fault, status: int, posted: int
 ) -> None:
     path = await make_webhook(local)
@@ -141,7 +141,7 @@ async def test_a_lost_answer_leaves_the_change_in_place(local: Running) -> None:
     assert local.texts() == ["done"]
 
 
-async def test_a_program_told_to_wait_waits_and_goes_on(local: Running) -> None:
+async def test_a_program_waits_out_a_rate_limit_and_continues(local: Running) -> None:
     async with local.program(bot := a_client()):
         where = "discord:message.create:*"
         local.context.faults.add(Fault(kind="rate_limited", where=where, seconds=0.2))
@@ -161,7 +161,7 @@ async def test_a_program_told_to_wait_waits_and_goes_on(local: Running) -> None:
         ({"kind": "disconnect"}, ["one", "two", "three"]),
     ],
 )
-async def test_an_event_goes_wrong_on_request(
+async def test_a_requested_fault_breaks_an_event(
     local: Running, fault: dict[str, Any], expected_texts: list[str]
 ) -> None:
     async with local.program(bot := Recorder()):
@@ -177,7 +177,7 @@ async def test_an_event_goes_wrong_on_request(
         assert [m.content for m in bot.messages] == [*expected_texts, "last"]
 
 
-async def test_a_held_event_comes_after_a_while_when_no_other_does(local: Running) -> None:
+async def test_a_reordered_event_without_a_successor_arrives_later(local: Running) -> None:
     async with local.program(bot := Recorder()):
         local.context.faults.add(Fault(kind="reorder", where="discord:event:*", seconds=0.1))
         await local.say("alone")

@@ -13,7 +13,7 @@ from connectors.discord.sandbox import LOCAL
 from tests.connectors.discord.sandbox.running import Running, running_discord
 
 
-async def test_the_seeded_world_names_what_a_client_needs() -> None:
+async def test_the_seeded_world_has_the_facts_that_a_client_needs() -> None:
     async with running_discord(channels=5) as local:
         world = local.discord.world()
 
@@ -34,7 +34,7 @@ async def test_the_seeded_ids_are_the_same_at_every_start() -> None:
     assert first == second
 
 
-async def test_a_post_is_shown_as_a_person_reads_it(local: Running) -> None:
+async def test_a_post_is_shown_with_readable_names(local: Running) -> None:
     guild = local.discord.state.guilds[int(local.guild)]
     guild.members[int(local.person)].nick = "Bobby"
     text = f"<@{local.person}> see <#{local.other_channel}> <:party:123> `<@{local.person}>`"
@@ -53,7 +53,7 @@ async def test_a_post_is_shown_as_a_person_reads_it(local: Running) -> None:
     assert message.raw["content"] == text
 
 
-async def test_an_answer_to_a_message_without_a_thread_starts_one(local: Running) -> None:
+async def test_a_reply_to_a_message_without_a_thread_starts_one(local: Running) -> None:
     root = await local.say("Lunch?\nAt noon")
 
     first = await local.say("yes", thread=root.id)
@@ -68,7 +68,7 @@ async def test_an_answer_to_a_message_without_a_thread_starts_one(local: Running
     ]  # fmt: skip
 
 
-async def test_posts_edits_and_deletes_come_through_the_feed(local: Running) -> None:
+async def test_the_feed_has_posts_edits_and_deletions(local: Running) -> None:
     changes: list[Change] = []
 
     async def watch() -> None:
@@ -78,8 +78,8 @@ async def test_posts_edits_and_deletes_come_through_the_feed(local: Running) -> 
     watching = asyncio.create_task(watch())
     await asyncio.sleep(0)
     posted = await local.say("one")
-    await local.hand.edit(posted.id, "two")
-    await local.hand.delete(posted.id)
+    await local.user.edit(posted.id, "two")
+    await local.user.delete(posted.id)
     await asyncio.sleep(0)
     watching.cancel()
 
@@ -89,7 +89,7 @@ async def test_posts_edits_and_deletes_come_through_the_feed(local: Running) -> 
     assert local.texts() == []
 
 
-async def test_ids_rise_through_all_channels(local: Running) -> None:
+async def test_ids_increase_across_all_channels(local: Running) -> None:
     posted_messages = [
         await local.say("x", channel=c) for c in (local.channel, local.other_channel) * 20
     ]
@@ -98,19 +98,19 @@ async def test_ids_rise_through_all_channels(local: Running) -> None:
     assert ids == sorted(set(ids))
 
 
-async def test_what_a_person_cannot_do_is_an_error(local: Running) -> None:
+async def test_a_user_action_without_permission_is_refused(local: Running) -> None:
     forum, hidden = (local.app()[kind][local.guild] for kind in ("forums", "no_access"))
-    where, who = local.channel, local.person
+    where, member_id = local.channel, local.person
     cases: list[tuple[str, str, str, str | None, type[Exception]]] = [
-        ("1", who, "x", None, NotFound),
-        ("general", who, "x", None, NotFound),
+        ("1", member_id, "x", None, NotFound),
+        ("general", member_id, "x", None, NotFound),
         (where, "1", "x", None, NotFound),
         (where, local.app()["bot_id"], "x", None, NotFound),
-        (where, who, "x", "1", NotFound),
-        (where, who, "", None, InvalidData),
-        (where, who, "x" * 2001, None, InvalidData),
-        (forum, who, "x", None, InvalidData),
-        (hidden, who, "x", None, Refused),
+        (where, member_id, "x", "1", NotFound),
+        (where, member_id, "", None, InvalidData),
+        (where, member_id, "x" * 2001, None, InvalidData),
+        (forum, member_id, "x", None, InvalidData),
+        (hidden, member_id, "x", None, Refused),
     ]
 
     for channel, person, text, thread, error in cases:

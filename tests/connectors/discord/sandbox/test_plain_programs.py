@@ -86,7 +86,7 @@ async def test_an_echo_bot_answers_people(local: Running) -> None:
     assert local.texts() == ["hello", "You said: hello"]
 
 
-async def test_a_bot_knows_its_guilds_channels_and_members(local: Running) -> None:
+async def test_a_bot_has_its_guilds_channels_and_members(local: Running) -> None:
     async with local.program(bot := a_client()):
         channels_by_guild = {g.name: [c.name for c in g.channels] for g in bot.guilds}
         member = bot.guilds[0].get_member(int(local.person))
@@ -101,7 +101,7 @@ async def test_a_bot_knows_its_guilds_channels_and_members(local: Running) -> No
         assert avatar.startswith(b"\x89PNG")
 
 
-async def test_two_programs_see_one_another(local: Running) -> None:
+async def test_two_programs_receive_each_others_messages(local: Running) -> None:
     async with local.program(recorder := Recorder()), local.program(other := Recorder(), "plain"):
         await text_channel(recorder, local.channel).send("from the bridge")
         await until(lambda: other.messages and recorder.messages)
@@ -111,7 +111,7 @@ async def test_two_programs_see_one_another(local: Running) -> None:
         ]
 
 
-async def test_a_webhook_speaks_under_any_name(local: Running) -> None:
+async def test_a_webhook_posts_under_any_name(local: Running) -> None:
     async with local.program(bot := Recorder()):
         channel = text_channel(bot, local.channel)
         webhook = await channel.create_webhook(name="relay")
@@ -153,7 +153,7 @@ async def test_a_webhook_edits_and_deletes_its_posts(local: Running) -> None:
         assert local.texts() == []
 
 
-async def test_a_webhook_by_its_id_and_token_alone_posts_into_a_thread(local: Running) -> None:
+async def test_a_webhook_with_only_id_and_token_posts_into_a_thread(local: Running) -> None:
     async with local.program(bot := Recorder()):
         channel = text_channel(bot, local.channel)
         made = await channel.create_webhook(name="relay")
@@ -203,7 +203,7 @@ async def test_a_thread_from_a_message_has_its_id(local: Running) -> None:
         assert again.message_count == 2
 
 
-async def test_posting_wakes_an_archived_thread(local: Running) -> None:
+async def test_a_post_unarchives_a_thread(local: Running) -> None:
     async with local.program(bot := Recorder()):
         channel = text_channel(bot, local.channel)
         thread = await channel.create_thread(name="old", type=discord.ChannelType.public_thread)
@@ -253,7 +253,7 @@ async def test_history_is_read_in_pages(local: Running) -> None:
     assert page_around == ["message 3", "message 2", "message 1"]
 
 
-async def test_a_reply_mentions_the_one_it_answers(local: Running) -> None:
+async def test_a_reply_mentions_the_author_of_its_target(local: Running) -> None:
     async with local.program(bot := Recorder()):
         await local.say("question")
         await until(lambda: bot.messages)
@@ -311,7 +311,7 @@ async def test_reactions_of_people_send_events_and_are_shown(local: Running) -> 
     assert not local.discord.messages(local.guild, local.channel)[0].pinned
 
 
-async def test_a_person_and_the_bot_speak_in_a_dm(local: Running) -> None:
+async def test_a_person_and_the_bot_exchange_direct_messages(local: Running) -> None:
     async with local.program(bot := Echo()):
         posted_message = await local.discord.post_as("@me", local.person, local.person, "psst")
         await until(lambda: len(bot.messages) == 2)
@@ -336,7 +336,7 @@ async def test_several_messages_are_deleted_at_once(local: Running) -> None:
     assert local.texts() == ["0"]
 
 
-async def test_a_webhooks_own_picture_is_served(local: Running) -> None:
+async def test_the_avatar_of_a_webhook_is_served(local: Running) -> None:
     picture = avatar_png("a relay")
     async with local.program(bot := a_client()):
         webhook = await text_channel(bot, local.channel).create_webhook(
@@ -361,7 +361,7 @@ async def test_the_same_nonce_posts_once(local: Running) -> None:
             await channel.send("once", nonce="abc")
 
 
-async def test_posts_at_the_same_time_all_arrive_in_one_order(local: Running) -> None:
+async def test_concurrent_posts_all_arrive_in_one_order(local: Running) -> None:
     async with local.program(bot := Recorder()):
         channel = text_channel(bot, local.channel)
         await asyncio.gather(*(channel.send(str(n)) for n in range(40)))

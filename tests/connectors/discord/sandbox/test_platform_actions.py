@@ -50,7 +50,7 @@ def somebody(local: Running) -> tuple[str, str, str]:
     return local.guild, local.channel, local.person
 
 
-async def test_a_program_gets_joins_and_departures(local: Running) -> None:
+async def test_a_program_receives_joins_and_departures(local: Running) -> None:
     async with local.program(bot := Diary()):
         await local.discord.leave_as(*somebody(local))
         await local.discord.join_as(*somebody(local))
@@ -63,7 +63,7 @@ async def test_a_program_gets_joins_and_departures(local: Running) -> None:
         await local.discord.leave_as(*owner(local))
 
 
-async def test_a_program_gets_new_topics_and_names(local: Running) -> None:
+async def test_a_program_receives_topic_and_name_changes(local: Running) -> None:
     async with local.program(bot := Diary()):
         await local.discord.set_topic_as(*owner(local), "Plans")
         await until(lambda: bot.written)
@@ -80,7 +80,7 @@ async def test_a_program_gets_new_topics_and_names(local: Running) -> None:
         await local.discord.set_topic_as(*owner(local), "x" * 1025)
 
 
-async def test_threads_begin_from_a_message_without_one_or_as_posts_of_a_forum(
+async def test_threads_start_from_a_message_or_as_forum_posts(
     local: Running,
 ) -> None:
     forum = local.app()["forums"][local.guild]
@@ -112,7 +112,7 @@ async def test_threads_begin_from_a_message_without_one_or_as_posts_of_a_forum(
         await local.discord.close_thread_as(*somebody(local), two, lock=True)
 
 
-async def test_a_poll_is_asked_answered_and_ended_with_its_result(local: Running) -> None:
+async def test_a_poll_is_posted_voted_on_and_closed_with_its_result(local: Running) -> None:
     async with local.program(bot := Diary()):
         poll_message = await local.discord.poll_as(*somebody(local), "Lunch?", ["Soup", "Pizza"])
         await local.discord.vote_as(*somebody(local), poll_message.id, [2])
@@ -138,7 +138,7 @@ async def test_a_poll_is_asked_answered_and_ended_with_its_result(local: Running
         await local.discord.poll_as(*somebody(local), "Lunch?", ["x" * 56])
 
 
-async def test_a_reply_names_what_it_answers_and_pings_its_author(local: Running) -> None:
+async def test_a_reply_references_its_target_and_pings_the_author(local: Running) -> None:
     async with local.program(bot := Diary()):
         question = await local.say("who is coming?")
         reply = await local.discord.reply_as(*owner(local), question.id, "me")
@@ -155,7 +155,9 @@ async def test_a_reply_names_what_it_answers_and_pings_its_author(local: Running
         await local.discord.reply_as(*owner(local), "1", "to nothing")
 
 
-async def test_stickers_forwards_and_voice_arrive_as_discord_py_knows_them(local: Running) -> None:
+async def test_stickers_forwards_and_voice_messages_are_parsed_by_discord_py(
+    local: Running,
+) -> None:
     sound = FileUpload(name="voice-message.ogg", data=b"OggS", content_type="audio/ogg")
     async with local.program(bot := Diary()):
         original = await local.say("the words")

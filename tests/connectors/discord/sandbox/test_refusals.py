@@ -230,15 +230,15 @@ AS_A_NARROW_APP: list[tuple[str, str, Any, int, dict[str, Any]]] = [
 ]  # fmt: skip
 
 
-async def test_the_bridges_app_is_refused_what_nobody_may_do(prepared: Prepared) -> None:
+async def test_invalid_requests_of_the_bridges_app_are_refused(prepared: Prepared) -> None:
     await _check(prepared, AS_THE_BRIDGE, "bridge")
 
 
-async def test_an_app_with_few_permissions_is_refused_more(prepared: Prepared) -> None:
+async def test_requests_of_an_app_without_permissions_are_refused(prepared: Prepared) -> None:
     await _check(prepared, AS_A_NARROW_APP, "narrow")
 
 
-async def test_without_a_token_only_webhooks_answer(prepared: Prepared) -> None:
+async def test_without_a_token_only_webhook_requests_are_accepted(prepared: Prepared) -> None:
     cases = [("GET", "/users/@me", None, 401, UNAUTHORIZED)]
     await _check(prepared, [*cases, ("POST", POSTS, {"content": "x"}, 401, UNAUTHORIZED)], None)
 
@@ -268,7 +268,7 @@ async def test_another_apps_webhook_shows_no_token(local: Running) -> None:
     assert "token" not in webhook[0]
 
 
-async def test_a_body_that_is_no_json_is_refused(local: Running) -> None:
+async def test_a_body_that_is_not_json_is_refused(local: Running) -> None:
     url = f"{local.context.base_url}/discord/api/v10/channels/{local.channel}/messages"
     headers = {"Authorization": f"Bot {local.app()['token']}", "Content-Type": "application/json"}
     async with local.http.post(url, data=b"{", headers=headers) as response:
@@ -287,7 +287,7 @@ async def test_a_body_that_is_too_large_is_refused(local: Running) -> None:
         )  # fmt: skip
 
 
-async def test_answers_have_exactly_the_type_that_discord_py_compares(local: Running) -> None:
+async def test_responses_have_the_content_type_that_discord_py_expects(local: Running) -> None:
     _, _, headers = await local.ask("GET", "/users/@me")
 
     assert headers["Content-Type"] == "application/json"
@@ -310,7 +310,7 @@ async def _check(
     assert prepared.local.texts() == before
 
 
-async def test_a_channel_stands_under_a_category_or_under_none(local: Running) -> None:
+async def test_a_channel_may_have_a_category(local: Running) -> None:
     path = f"/guilds/{local.guild}/channels"
     _, category, _ = await local.ask("POST", path, {"name": "Our Projects", "type": 4})
     _, made, _ = await local.ask("POST", path, {"name": "one", "parent_id": category["id"]})

@@ -36,7 +36,7 @@ Json = dict[str, Any]
 PNG = avatar_png("a picture")
 
 
-def hand(local: Running) -> LocalUser:
+def user_of(local: Running) -> LocalUser:
     return LocalUser(local.discord, local.guild, local.channel, local.person)
 
 
@@ -68,7 +68,7 @@ async def fetched(local: Running, url: str) -> tuple[int, bytes]:
         return response.status, await response.read()
 
 
-async def test_an_embed_comes_back_with_what_discord_adds(local: Running) -> None:
+async def test_an_embed_is_returned_with_the_fields_that_discord_adds(local: Running) -> None:
     embed = {
         "title": " T ", "description": "D", "url": "https://x.example", "color": 255,
         "timestamp": "2026-01-02T03:04:05Z", "fields": [{"name": "n", "value": "v"}],
@@ -97,7 +97,7 @@ async def test_an_embed_comes_back_with_what_discord_adds(local: Running) -> Non
         assert response.headers["location"] == "https://x.example/i.png"
 
 
-async def test_components_come_back_numbered_in_reading_order(local: Running) -> None:
+async def test_components_are_returned_with_ids_in_reading_order(local: Running) -> None:
     components = [
         container(section(), gallery(2), {"type": 14}, row(button("c", emoji={"name": "👍"}))),
         text("end") | {"id": 2},
@@ -116,13 +116,13 @@ async def test_components_come_back_numbered_in_reading_order(local: Running) ->
     assert read[0]["components"] == stored
 
 
-async def test_a_text_of_the_newer_components_pings(local: Running) -> None:
+async def test_a_text_display_component_can_ping(local: Running) -> None:
     loud = await post(local, {"flags": V2, "components": [text(f"<@{local.person}>")]})
 
     assert [user["id"] for user in loud["mentions"]] == [local.person]
 
 
-async def test_files_are_kept_and_served_until_their_address_ends(local: Running) -> None:
+async def test_files_are_stored_and_served_until_their_url_expires(local: Running) -> None:
     payload = {"content": "two", "attachments": [{"id": 0, "description": "a face", "title": "T"}]}
 
     message = await upload(local, {"a.png": PNG, "ä b.txt": b"text"}, payload)
@@ -154,7 +154,7 @@ async def test_files_are_kept_and_served_until_their_address_ends(local: Running
     assert (fresh["original"], await fetched(local, fresh["refreshed"])) == (url, (200, PNG))
 
 
-async def test_files_inside_embeds_and_components_get_their_addresses(local: Running) -> None:
+async def test_files_in_embeds_and_components_get_urls(local: Running) -> None:
     in_embed = await upload(
         local, {"a.png": PNG, "b.txt": b"b"}, {"embeds": [{"image": {"url": "attachment://a.png"}}]}
     )
@@ -182,7 +182,7 @@ async def test_files_inside_embeds_and_components_get_their_addresses(local: Run
     assert [a["filename"] for a in without[1]["attachments"]] == ["a.png", "b.txt"]
 
 
-async def test_an_edit_names_the_files_that_stay(local: Running) -> None:
+async def test_an_edit_keeps_only_the_files_that_it_lists(local: Running) -> None:
     message = await upload(local, {"1.txt": b"1", "2.txt": b"2"}, {"content": "x"})
     first_id, second_id = (a["id"] for a in message["attachments"])
     path = f"/channels/{local.channel}/messages/{message['id']}"
@@ -199,7 +199,7 @@ async def test_an_edit_names_the_files_that_stay(local: Running) -> None:
     assert gone["errors"]["attachments"]["0"]["id"]["_errors"][0]["code"] == "ATTACHMENT_NOT_FOUND"
 
 
-async def test_a_library_program_posts_files_and_reads_them_again(local: Running) -> None:
+async def test_discord_py_posts_files_and_reads_them_again(local: Running) -> None:
     async with local.program(bot := Recorder()):
         channel = text_channel(bot, local.channel)
         embed = discord.Embed(title="Look").set_image(url="attachment://a.png")
@@ -223,7 +223,7 @@ async def test_a_library_program_posts_files_and_reads_them_again(local: Running
         assert [len(m.attachments) for m in bot.messages] == [0, 1, 1]
 
 
-async def test_a_library_program_builds_a_layout(local: Running) -> None:
+async def test_discord_py_posts_a_layout_view(local: Running) -> None:
     class Card(discord.ui.LayoutView):
         box = discord.ui.Container(
             discord.ui.TextDisplay("# Hello"),
@@ -256,8 +256,8 @@ async def test_a_poll_is_voted_on_and_ended(local: Running) -> None:
         poll_question = discord.Poll("Lunch?", duration=datetime.timedelta(hours=2))
         poll_question.add_answer(text="pizza", emoji="🍕").add_answer(text="pasta")
         sent = await channel.send(poll=poll_question)
-        await hand(local).choose(str(sent.id), "poll", "pizza")
-        await hand(local).choose(str(sent.id), "poll", "2")
+        await user_of(local).choose(str(sent.id), "poll", "pizza")
+        await user_of(local).choose(str(sent.id), "poll", "2")
         await until(lambda: len(votes) == 3)
         path = f"/channels/{local.channel}/polls/{sent.id}"
         _, voters, _ = await local.ask("GET", f"{path}/answers/2")
@@ -276,16 +276,16 @@ async def test_a_poll_is_voted_on_and_ended(local: Running) -> None:
     assert sent.poll.expires_at
 
 
-def _noting(votes: list[tuple[str, int]], what: str) -> Any:
+def _noting(votes: list[tuple[str, int]], kind: str) -> Any:
     async def note(payload: discord.RawPollVoteActionEvent) -> None:
-        votes.append((what, payload.answer_id))
+        votes.append((kind, payload.answer_id))
 
     return note
 
 
-async def test_people_share_files_and_programs_get_them(local: Running) -> None:
+async def test_programs_receive_files_that_people_share(local: Running) -> None:
     async with local.program(bot := Recorder()):
-        posted_message = await hand(local).post_files(
+        posted_message = await user_of(local).post_files(
             [
                 FileUpload(name="a.png", data=PNG, alt="a face"),
                 FileUpload(name="b.bin", data=b"\0\1", spoiler=True),
@@ -299,12 +299,12 @@ async def test_people_share_files_and_programs_get_them(local: Running) -> None:
     assert (posted_message.text, bot.messages[0].content, read) == ("look", "look", [PNG, b"\0\1"])
     assert (first.description, first.width, second.is_spoiler()) == ("a face", 64, True)
     with pytest.raises(InvalidData):
-        await hand(local).post_files([])
+        await user_of(local).post_files([])
     with pytest.raises(InvalidData):
-        await hand(local).post_file("big", bytes((10 << 20) + 1))
+        await user_of(local).post_file("big", bytes((10 << 20) + 1))
 
 
-async def test_content_of_others_stays_hidden_without_the_intent(local: Running) -> None:
+async def test_without_the_content_intent_rich_content_of_others_is_hidden(local: Running) -> None:
     await post(local, {"poll": poll()})
     await post(local, {"embeds": [{"title": "T"}]})
 
@@ -313,7 +313,7 @@ async def test_content_of_others_stays_hidden_without_the_intent(local: Running)
     assert [(m["embeds"], m["components"], "poll" in m) for m in messages] == [([], [], False)] * 2
 
 
-async def test_files_go_wrong_on_request(local: Running) -> None:
+async def test_requested_faults_break_file_downloads(local: Running) -> None:
     message = await upload(local, {"1.txt": b"1"}, {"content": "x"})
     url = message["attachments"][0]["url"]
     local.context.faults.add(Fault(kind="status", where="discord:cdn:*", status=503))
@@ -327,7 +327,7 @@ async def test_files_go_wrong_on_request(local: Running) -> None:
     assert local.context.files.bytes == 1
 
 
-async def test_plain_text_skips_the_checks_of_rich_content(
+async def test_plain_text_skips_the_rich_content_checks(
     local: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_args: Any, **_more: Any) -> None:
@@ -342,5 +342,5 @@ async def test_plain_text_skips_the_checks_of_rich_content(
     assert local.texts() == ["plain"]
 
 
-def test_the_helpers_make_what_the_tests_say() -> None:
+def test_the_component_helpers_make_valid_rows() -> None:
     assert old(row(menu(option())))["components"][0]["type"] == 1

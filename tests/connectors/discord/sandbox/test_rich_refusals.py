@@ -77,12 +77,12 @@ def new(*components: Any, **more: Any) -> Json:
     return {"flags": V2, "components": list(components), **more}
 
 
-def longest(most: int) -> str:
-    return f"Must be {most} or fewer in length."
+def longest(maximum: int) -> str:
+    return f"Must be {maximum} or fewer in length."
 
 
-def between(least: int, most: int) -> str:
-    return f"Must be between {least} and {most} in length."
+def between(minimum: int, maximum: int) -> str:
+    return f"Must be between {minimum} and {maximum} in length."
 
 
 CASES: list[tuple[Json, str, str, str]] = [
@@ -250,7 +250,9 @@ CASES: list[tuple[Json, str, str, str]] = [
 ]  # fmt: skip
 
 
-async def test_bots_and_webhooks_are_refused_what_is_published(local: Running) -> None:
+async def test_documented_rich_content_errors_are_reported_to_bots_and_webhooks(
+    local: Running,
+) -> None:
     _, hook, _ = await local.ask("POST", f"/channels/{local.channel}/webhooks", {"name": "w"})
     paths = [f"/channels/{local.channel}/messages", f"/webhooks/{hook['id']}/{hook['token']}"]
 
@@ -288,7 +290,7 @@ async def test_a_request_without_content_is_an_empty_message(local: Running, bod
     assert answer == {"message": "Cannot send an empty message", "code": 50006}
 
 
-async def test_edits_hold_to_the_same_and_to_what_the_message_is(local: Running) -> None:
+async def test_edits_obey_the_same_rules_and_the_messages_component_version(local: Running) -> None:
     path = f"/channels/{local.channel}/messages"
     _, plain, _ = await local.ask("POST", path, {"content": "plain"})
     _, newer, _ = await local.ask("POST", path, new(text("newer")))
@@ -325,7 +327,7 @@ async def test_edits_hold_to_the_same_and_to_what_the_message_is(local: Running)
     assert [m["components"][0]["content"] for m in changed[:2]] == ["now newer", "changed"]
 
 
-async def test_a_webhook_of_nobody_sends_components_only_on_request(local: Running) -> None:
+async def test_a_webhook_without_an_app_needs_with_components(local: Running) -> None:
     hook = local.discord.create_webhook_as(local.channel, local.person, "by hand")
     path = f"/webhooks/{hook.id}/{hook.token}?wait=true"
 
@@ -344,7 +346,7 @@ async def test_a_webhook_of_nobody_sends_components_only_on_request(local: Runni
     assert list(pressed[1]["errors"]) == ["components"]
 
 
-async def test_files_are_refused_beyond_their_limits(local: Running) -> None:
+async def test_files_above_the_limits_are_refused(local: Running) -> None:
     url = f"{local.context.base_url}/discord/api/v10/channels/{local.channel}/messages"
     headers = {"Authorization": f"Bot {local.app()['token']}"}
 
@@ -367,7 +369,7 @@ async def test_files_are_refused_beyond_their_limits(local: Running) -> None:
     assert (await post([bytes((10 << 20) + 1)]))[0] == 200
 
 
-async def test_an_app_without_the_permission_attaches_nothing(local: Running) -> None:
+async def test_an_app_without_the_attach_permission_cannot_send_files(local: Running) -> None:
     guild = local.discord.state.guilds[int(local.guild)]
     for role in guild.roles.values():
         role.permissions &= ~(1 << 15)
@@ -381,7 +383,7 @@ async def test_an_app_without_the_permission_attaches_nothing(local: Running) ->
     assert local.context.files.bytes == 0
 
 
-async def test_nesting_without_end_is_refused_like_anything_else(local: Running) -> None:
+async def test_excessively_nested_json_is_refused(local: Running) -> None:
     url = f"{local.context.base_url}/discord/api/v10/channels/{local.channel}/messages"
     headers = {
         "Authorization": f"Bot {local.app()['token']}", "Content-Type": "application/json",

@@ -123,7 +123,7 @@ async def on_the_local_discord(local: Running) -> dict[str, Any]:
         return await program(client, text_channel(client, local.channel), local.say)
 
 
-async def test_a_program_sees_the_same_on_both(local: Running) -> None:
+async def test_a_program_gets_the_same_results_from_simcord(local: Running) -> None:
     ours = await on_the_local_discord(local)
     theirs = await on_simcord()
 
@@ -156,7 +156,7 @@ async def marking(client: Recorder, channel: discord.TextChannel, say: Say) -> d
     return observed
 
 
-async def test_reactions_and_pins_are_the_same_on_both(local: Running) -> None:
+async def test_reactions_and_pins_match_simcord(local: Running) -> None:
     async with local.program(client := Recorder()):
         ours = await marking(client, text_channel(client, local.channel), local.say)
     other = Recorder()

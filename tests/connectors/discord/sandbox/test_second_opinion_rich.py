@@ -16,7 +16,7 @@ import simcord
 from bridge.sandbox.user_actions import LocalUser
 from connectors.discord.sandbox.pictures import avatar_png
 from tests.connectors.discord.sandbox.running import Running
-from tests.connectors.discord.sandbox.test_interactions import Office, hand
+from tests.connectors.discord.sandbox.test_interactions import Office, user_of
 from tests.connectors.discord.sandbox.test_plain_programs import text_channel
 from tests.connectors.discord.sandbox.test_second_opinion import refusal
 
@@ -165,10 +165,10 @@ def ours(bob: LocalUser) -> Person:
     )
 
 
-async def test_a_program_of_cards_sees_the_same_on_both(local: Running) -> None:
+async def test_a_program_with_cards_gets_the_same_results_from_simcord(local: Running) -> None:
     async with local.program(office := Office()):
         channel = text_channel(office, local.channel)
-        on_our_side = await program(office, channel, ours(hand(local)))
+        on_our_side = await program(office, channel, ours(user_of(local)))
     on_simcord_side = await on_simcord()
 
     assert on_our_side == on_simcord_side | {"refused": on_simcord_side["refused"] | KNOWN_BETTER}

@@ -25,7 +25,7 @@ AUTHOR = User(1, "ana")
     st.integers(1, 20),
     st.integers(0, 61),
 )
-def test_pages_are_what_a_plain_filter_gives(ids: list[int], limit: int, anchor: int) -> None:
+def test_message_pages_equal_a_plain_filter(ids: list[int], limit: int, anchor: int) -> None:
     channel = Channel(1, ChannelType.TEXT, "general")
     for message_id in ids:
         channel.add(Message(message_id, channel, AUTHOR, ""))
@@ -56,7 +56,7 @@ def test_removed_messages_are_in_no_page() -> None:
     ]
 
 
-def test_ids_rise_when_the_clock_stands_or_goes_back() -> None:
+def test_ids_increase_when_the_clock_stops_or_goes_back() -> None:
     clock = iter([2e9, 2e9, 1.9e9, 2.1e9])
     ids = Snowflakes(lambda: next(clock))
 

@@ -247,7 +247,7 @@ REFUSED: list[tuple[list[Any], str, str]] = [
 ]  # fmt: skip
 
 
-async def test_documented_faults_are_refused_with_their_place(desk: Desk) -> None:
+async def test_documented_block_errors_are_refused_with_their_pointer(desk: Desk) -> None:
     expected, answered = [], []
     for blocks, message, place in REFUSED:
         expected.append(("invalid_blocks", f"[ERROR] {message} [json-pointer:/blocks{place}]"))
@@ -266,7 +266,7 @@ async def test_documented_faults_are_refused_with_their_place(desk: Desk) -> Non
         ([section("x" * 2900)] * 5, "msg_blocks_too_long"),
     ],
 )
-async def test_limits_on_the_whole_message_have_their_own_errors(
+async def test_message_level_limits_have_their_own_errors(
     desk: Desk, blocks: list[Json], error: str
 ) -> None:
     assert await desk.error("chat.postMessage", channel=GENERAL, blocks=blocks) == error
@@ -306,7 +306,7 @@ async def test_attachments_that_slack_refuses_are_refused(
     assert (answer["error"], answered.removeprefix("[ERROR] ")) == (error, message)
 
 
-async def test_an_update_refuses_the_same_and_changes_nothing(desk: Desk) -> None:
+async def test_a_refused_update_changes_nothing(desk: Desk) -> None:
     ts = await desk.post("as it was")
 
     error = await desk.error("chat.update", channel=GENERAL, ts=ts, blocks=[section(LONG)])
@@ -315,7 +315,7 @@ async def test_an_update_refuses_the_same_and_changes_nothing(desk: Desk) -> Non
     assert [m.text for m in desk.slack.messages("T0ACME", GENERAL)] == ["as it was"]
 
 
-async def test_blocks_come_back_completed(desk: Desk) -> None:
+async def test_blocks_are_returned_with_default_fields(desk: Desk) -> None:
     blocks = [
         section("*hi*", accessory=button()),
         {"type": "header", "text": plain("Head")} | {"block_id": "mine"},
@@ -349,7 +349,7 @@ async def test_blocks_come_back_completed(desk: Desk) -> None:
     ]  # fmt: skip
 
 
-async def test_attachments_come_back_numbered_with_their_colour(desk: Desk) -> None:
+async def test_attachments_are_returned_with_ids_and_colours(desk: Desk) -> None:
     attachments = [
         {"color": "#36a64f", "blocks": [section("bar") | {"block_id": "b"}]},
         {"color": "danger", "title": "Old", "text": "way", "made_up": 1},
@@ -368,7 +368,7 @@ async def test_attachments_come_back_numbered_with_their_colour(desk: Desk) -> N
     ]  # fmt: skip
 
 
-async def test_a_picture_that_slack_has_itself_comes_back_measured(desk: Desk) -> None:
+async def test_a_slack_file_image_is_returned_with_its_dimensions(desk: Desk) -> None:
     own_id = await desk.upload("a.png", avatar_png("a"))
     block = {"type": "image", "slack_file": {"id": own_id}, "alt_text": "a", "block_id": "b"}
 
@@ -383,7 +383,7 @@ async def test_a_picture_that_slack_has_itself_comes_back_measured(desk: Desk) -
     ]  # fmt: skip
 
 
-async def test_films_play_only_from_domains_that_the_app_has_named(desk: Desk) -> None:
+async def test_videos_need_an_unfurl_domain_of_the_app(desk: Desk) -> None:
     desk.app.unfurl_domains = frozenset({"films.example"})
     without = await desk.error("chat.postMessage", channel=GENERAL, blocks=[video()], text="t")
     desk.app.scopes |= {"links.embed:write"}
@@ -404,7 +404,7 @@ async def test_deep_nesting_is_refused(desk: Desk, depth: int) -> None:
     assert answer.json()["error"] in ("invalid_blocks", "invalid_json")
 
 
-async def test_plain_text_passes_the_checks_unread(
+async def test_plain_text_skips_the_block_checks(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_args: Any) -> None:

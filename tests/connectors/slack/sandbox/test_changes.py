@@ -105,7 +105,7 @@ async def test_a_deletion_event_has_the_deleted_message(running: Running) -> Non
     assert running.texts() == []
 
 
-async def test_a_program_over_socket_mode_hears_people_edit_and_delete(running: Running) -> None:
+async def test_a_socket_mode_program_receives_edits_and_deletions(running: Running) -> None:
     app, written = recording_app(running.client())
     async with over_sockets(app, running.app()["app_token"]):
         ts = await running.says("one")
@@ -116,7 +116,7 @@ async def test_a_program_over_socket_mode_hears_people_edit_and_delete(running: 
     assert written == [("one", "two"), ("two", "")]
 
 
-async def test_a_program_behind_a_request_url_hears_people_edit_and_delete(
+async def test_a_request_url_program_receives_edits_and_deletions(
     running: Running,
 ) -> None:
     facts = running.app()
@@ -131,7 +131,7 @@ async def test_a_program_behind_a_request_url_hears_people_edit_and_delete(
     assert written == [("one", "two"), ("two", "")]
 
 
-async def test_a_deleted_parent_stays_as_a_tombstone_over_its_replies(running: Running) -> None:
+async def test_a_deleted_parent_stays_as_a_tombstone(running: Running) -> None:
     async with listening(running) as app:
         root = await running.says("root")
         await running.says("reply", thread=root)

@@ -40,7 +40,7 @@ def program(running: Running, received: list[Json], secret: str = "unused") -> A
     return app
 
 
-async def test_a_command_reaches_its_app_as_slack_shapes_it(running: Running) -> None:
+async def test_a_command_reaches_its_app_in_slacks_format(running: Running) -> None:
     received: list[Json] = []
     async with over_sockets(program(running, received), running.app()["app_token"]):
         text = "block @ben in #random"
@@ -58,9 +58,7 @@ async def test_a_command_reaches_its_app_as_slack_shapes_it(running: Running) ->
 
 
 @pytest.mark.parametrize("way", ["socket", "http"])
-async def test_the_answer_is_ephemeral_unless_the_app_chooses_the_channel(
-    running: Running, way: str
-) -> None:
+async def test_a_command_answer_is_ephemeral_unless_in_channel(running: Running, way: str) -> None:
     facts, received = running.app(), list[Json]()
     app = program(running, received, facts["signing_secret"])
 
@@ -83,7 +81,7 @@ async def test_the_answer_is_ephemeral_unless_the_app_chooses_the_channel(
     assert running.texts() == ["to all"]
 
 
-async def test_an_app_that_does_not_answer_in_time_has_failed(running: Running) -> None:
+async def test_a_command_fails_when_the_app_answers_late(running: Running) -> None:
     running.slack.pace.ack_seconds = 0.2
     received: list[Json] = []
     async with over_sockets(program(running, received), running.app()["app_token"]):

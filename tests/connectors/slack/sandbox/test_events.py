@@ -120,7 +120,7 @@ def shorten_deadline(running: Running, ack_seconds: float = 0.1) -> None:
     running.slack.pace.retry_delays = (0.0, 0.05, 0.1)
 
 
-async def test_a_persons_message_reaches_the_app_as_slack_shapes_it(running: Running) -> None:
+async def test_a_message_reaches_the_app_in_slacks_format(running: Running) -> None:
     async with listening(running) as app:
         ts = await running.says("hi")
         await until(lambda: bool(app.envelopes))
@@ -157,7 +157,7 @@ async def test_a_persons_message_reaches_the_app_as_slack_shapes_it(running: Run
     }  # fmt: skip
 
 
-async def test_an_app_hears_its_own_posts_edits_and_deletions(running: Running) -> None:
+async def test_an_app_receives_its_own_posts_edits_and_deletions(running: Running) -> None:
     client = running.client()
     metadata = {"event_type": "op", "event_payload": {"id": "7"}}
     async with listening(running) as app:
@@ -199,7 +199,7 @@ async def test_the_mentioned_app_receives_a_message_and_a_mention(running: Runni
     assert "channel_type" not in mention
 
 
-async def test_an_app_hears_nothing_of_channels_it_is_not_in(running: Running) -> None:
+async def test_an_app_receives_no_events_of_channels_it_is_not_in(running: Running) -> None:
     async with listening(running) as app:
         await running.says("among us", channel="C0ACMEQUIET")
         await running.client().conversations_join(channel="C0ACMEQUIET")
@@ -212,7 +212,7 @@ async def test_an_app_hears_nothing_of_channels_it_is_not_in(running: Running) -
     ]  # fmt: skip
 
 
-async def test_direct_messages_are_events_of_their_own_kind(running: Running) -> None:
+async def test_direct_messages_have_the_channel_type_im(running: Running) -> None:
     async with listening(running) as app:
         await running.says("psst", channel="U0ACMEBOT2")
         await until(lambda: bool(app.events))
@@ -464,7 +464,7 @@ async def test_a_delayed_event_comes_later(running: Running) -> None:
     assert app.texts == ["fast", "slow"]
 
 
-async def test_a_reordered_event_comes_after_the_next_of_its_channel(running: Running) -> None:
+async def test_a_reordered_event_follows_the_next_event_of_its_channel(running: Running) -> None:
     fault = Fault(kind="reorder", where=f"slack:event:{GENERAL}", seconds=HOUR)
     running.context.faults.add(fault)
     async with listening(running) as app:
@@ -476,7 +476,7 @@ async def test_a_reordered_event_comes_after_the_next_of_its_channel(running: Ru
     assert app.texts == ["elsewhere", "second", "first"]
 
 
-async def test_a_reordered_event_that_none_follows_still_comes(running: Running) -> None:
+async def test_a_reordered_event_without_a_successor_arrives_later(running: Running) -> None:
     running.context.faults.add(Fault(kind="reorder", where="slack:event:*", seconds=0.1))
     async with listening(running) as app:
         await running.says("alone")

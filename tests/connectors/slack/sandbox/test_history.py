@@ -63,7 +63,7 @@ moments = st.none() | st.integers(-2, 14)
 
 
 @given(st.integers(0, 12), moments, moments, st.booleans(), st.integers(1, 6))
-def test_the_pages_together_are_the_requested_messages(
+def test_history_pages_together_are_the_requested_messages(
     count: int, oldest: int | None, latest: int | None, inclusive: bool, limit: int
 ) -> None:
     args: dict[str, Any] = {"inclusive": inclusive, "limit": limit}

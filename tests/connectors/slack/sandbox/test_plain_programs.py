@@ -125,7 +125,7 @@ async def test_an_echo_bot_answers_over_signed_http(running: Running) -> None:
     assert running.texts() == ["echo over http", "over http"]
 
 
-async def test_a_request_url_with_the_wrong_secret_is_not_taken(running: Running) -> None:
+async def test_a_request_url_with_the_wrong_secret_is_refused(running: Running) -> None:
     bot = echo_bot(running.client(), "another-secret")
 
     async with over_http(bot) as url:
@@ -160,7 +160,7 @@ async def test_a_bot_keeps_threads_and_one_edited_summary(running: Running) -> N
     ]
 
 
-async def test_a_bot_in_two_workspaces_keeps_them_apart(running: Running) -> None:
+async def test_a_bot_in_two_workspaces_separates_them(running: Running) -> None:
     acme, globex = running.app(), running.app(workspace="T0GLOBEX")
     acme_bot, globex_bot = (
         echo_bot(running.client()),
@@ -211,7 +211,7 @@ async def test_a_program_reads_a_thread_page_by_page(running: Running) -> None:
     assert read == ["root", *(f"reply {number}" for number in range(5))]
 
 
-async def test_a_program_with_the_retry_handler_outlasts_the_rate_limit(running: Running) -> None:
+async def test_the_sdks_retry_handler_waits_out_the_rate_limit(running: Running) -> None:
     client = running.client()
     client.retry_handlers.append(AsyncRateLimitErrorRetryHandler(max_retry_count=5))
     running.context.faults.add(Fault(kind="rate_limited", where="*postMessage*", seconds=1))
@@ -222,7 +222,7 @@ async def test_a_program_with_the_retry_handler_outlasts_the_rate_limit(running:
     assert running.context.feed.refusals == {"slack:429:chat.postMessage": 1}
 
 
-async def test_more_than_a_burst_in_one_channel_is_told_to_wait(running: Running) -> None:
+async def test_posts_above_a_channels_burst_limit_are_refused(running: Running) -> None:
     client = running.client()
     for number in range(5):
         await client.chat_postMessage(channel=GENERAL, text=str(number))
@@ -236,7 +236,7 @@ async def test_more_than_a_burst_in_one_channel_is_told_to_wait(running: Running
     assert answer.headers["Retry-After"] == "1"
 
 
-async def test_limits_switched_off_refuse_nothing(running: Running) -> None:
+async def test_nothing_is_refused_when_limits_are_off(running: Running) -> None:
     running.context.limits.on = False
     client = running.client()
 
@@ -246,7 +246,7 @@ async def test_limits_switched_off_refuse_nothing(running: Running) -> None:
     assert len(running.texts()) == 30
 
 
-async def test_a_bot_comes_back_after_a_disconnect(running: Running) -> None:
+async def test_a_bot_reconnects_after_a_disconnect(running: Running) -> None:
     async with over_sockets(echo_bot(running.client()), running.app()["app_token"]) as handler:
         before = handler.client.current_session
         await running.slack.disconnect()
@@ -255,7 +255,7 @@ async def test_a_bot_comes_back_after_a_disconnect(running: Running) -> None:
         await until(lambda: len(running.texts()) == 2)
 
 
-async def test_a_bot_comes_back_after_a_broken_connection(running: Running) -> None:
+async def test_a_bot_reconnects_after_a_broken_connection(running: Running) -> None:
     async with over_sockets(echo_bot(running.client()), running.app()["app_token"]) as handler:
         before = handler.client.current_session
         await running.slack.disconnect("crash")
@@ -294,7 +294,7 @@ async def test_the_sdks_own_retry_doubles_a_post_whose_answer_was_lost(running: 
     assert running.texts() == ["twice", "twice"]
 
 
-async def test_a_failing_server_leaves_nothing_behind(running: Running) -> None:
+async def test_a_failed_request_stores_nothing(running: Running) -> None:
     running.context.faults.add(Fault(kind="status", where=f"*:{HELP}", status=503))
 
     with pytest.raises(SlackApiError) as caught:

@@ -19,7 +19,7 @@ BEN = "U0ACME02"
 TEAM = "T0ACME"
 
 
-async def test_a_program_hears_what_happens_to_a_channel(running: Running) -> None:
+async def test_a_program_receives_channel_events(running: Running) -> None:
     app = AsyncApp(client=running.client("bridge"), signing_secret="unused")
     events: list[tuple[str, ...]] = []
 
@@ -60,7 +60,7 @@ async def test_a_program_hears_what_happens_to_a_channel(running: Running) -> No
     assert (info["channel"]["name"], info["channel"]["topic"]["value"]) == ("plans", topic)
 
 
-async def test_posts_of_other_kinds_arrive_in_their_own_shapes(running: Running) -> None:
+async def test_message_subtypes_arrive_in_slacks_format(running: Running) -> None:
     async with listening(running, "bridge") as app:
         root = await running.says("root")
         await running.slack.me_as(TEAM, GENERAL, ADA, "waves")
@@ -81,7 +81,7 @@ async def test_posts_of_other_kinds_arrive_in_their_own_shapes(running: Running)
     assert (file["subtype"], file["duration_ms"]) == ("slack_audio", 2500)
 
 
-async def test_a_scheduled_post_is_posted_once_when_its_time_has_come(running: Running) -> None:
+async def test_a_scheduled_post_is_posted_once_at_its_time(running: Running) -> None:
     await running.slack.schedule_as(TEAM, GENERAL, ADA, "later", 0.05)
     await running.says("sooner")
     await until(lambda: len(running.texts()) == 2)
@@ -108,13 +108,13 @@ async def test_actions_that_slack_refuses_are_refused(running: Running) -> None:
 
 async def test_platform_actions_are_done_over_http_too(running: Running) -> None:
     base = f"{running.context.base_url}/_control/slack/actions"
-    who = {"workspace": TEAM, "channel": GENERAL, "person": ADA}
+    member = {"workspace": TEAM, "channel": GENERAL, "person": ADA}
     requests: list[tuple[str, Json]] = [
-        ("me", {**who, "text": "waves"}),
-        ("set_topic", {**who, "topic": "Plans"}),
-        ("leave", who),
-        ("me", who),
-        ("sticker", who),
+        ("me", {**member, "text": "waves"}),
+        ("set_topic", {**member, "topic": "Plans"}),
+        ("leave", member),
+        ("me", member),
+        ("sticker", member),
         ("disconnect", {}),
     ]
     answers: list[int] = []

@@ -31,7 +31,7 @@ def message_of(desk: Desk, ts: str) -> Json:
     return {"text": message.text, **(message.facts or {})}
 
 
-async def test_a_message_grows_and_ends(desk: Desk) -> None:
+async def test_a_streamed_message_grows_and_is_completed(desk: Desk) -> None:
     ts = await start(desk)
 
     await desk.call("chat.appendStream", channel=GENERAL, ts=ts, markdown_text="two")
@@ -112,7 +112,7 @@ async def test_a_stream_lives_for_five_minutes(desk: Desk) -> None:
     assert await desk.error("chat.update", channel=GENERAL, ts=ts, text="whole") == ""
 
 
-async def test_nobody_edits_or_deletes_what_is_being_streamed(desk: Desk) -> None:
+async def test_a_message_cannot_be_edited_or_deleted_while_it_streams(desk: Desk) -> None:
     ts = await start(desk)
 
     assert await desk.error("chat.update", channel=GENERAL, ts=ts, text="no") == (
@@ -123,7 +123,7 @@ async def test_nobody_edits_or_deletes_what_is_being_streamed(desk: Desk) -> Non
     assert await desk.error("chat.update", channel=GENERAL, ts=ts, text="yes") == ""
 
 
-async def test_only_streams_are_appended_to(desk: Desk) -> None:
+async def test_only_streaming_messages_accept_appends(desk: Desk) -> None:
     ts = await desk.post()
 
     more = {"channel": GENERAL, "ts": ts, "markdown_text": "more"}
@@ -131,7 +131,7 @@ async def test_only_streams_are_appended_to(desk: Desk) -> None:
     assert await desk.error("chat.appendStream", **more) == "message_not_in_streaming_state"
 
 
-async def test_somebody_presses_stop(desk: Desk) -> None:
+async def test_a_person_can_stop_a_stream(desk: Desk) -> None:
     ts = await start(desk)
 
     await desk.slack.stop_as("T0ACME", GENERAL, ADA, ts)
@@ -166,7 +166,7 @@ async def test_a_plain_program_streams_its_answers(running: Running) -> None:
     assert answer.parent == channel.find(root).at  # type: ignore[union-attr]
 
 
-async def test_a_thread_says_that_an_app_works_there_until_it_answers(desk: Desk) -> None:
+async def test_a_thread_shows_an_apps_status_until_it_answers(desk: Desk) -> None:
     root = await desk.says("a question")
     face = {"username": "Helper", "icon_emoji": ":red_circle:"}
     status = {"channel_id": GENERAL, "thread_ts": root, "status": "is thinking…", **face}

@@ -37,9 +37,7 @@ def sections(text: str) -> list[Any]:
         ("<<@U1>", "&lt;<@U1>"),
     ],
 )  # fmt: skip
-def test_posted_text_is_kept_with_its_controls_and_nothing_else_in_brackets(
-    sent: str, stored: str
-) -> None:
+def test_posted_text_keeps_only_known_control_sequences(sent: str, stored: str) -> None:
     assert posted_text(sent) == stored
 
 
@@ -68,12 +66,12 @@ def test_typed_text_becomes_mentions_and_escapes(typed: str, sent: str) -> None:
         ("a &lt; b &amp;amp; c", "a < b &amp; c"),
     ],
 )
-def test_people_read_names_and_labels(text: str, readable: str) -> None:
+def test_readable_text_has_names_and_labels(text: str, readable: str) -> None:
     assert read(text) == readable
 
 
 @given(st.text())
-def test_what_is_typed_reads_the_same(typed: str) -> None:
+def test_typed_text_is_readable_unchanged(typed: str) -> None:
     assert read(typed_text(typed, {}, {})) == typed
 
 
@@ -114,7 +112,7 @@ def test_styles_links_and_mentions_become_elements() -> None:
     ]
 
 
-def test_quotes_and_fences_stand_alone() -> None:
+def test_quotes_and_code_fences_are_separate_elements() -> None:
     assert sections("said\n&gt; one\n&gt; two\n```\na &lt; b\n```\nend") == [
         {"type": "rich_text_section", "elements": [{"type": "text", "text": "said"}]},
         {"type": "rich_text_quote", "elements": [{"type": "text", "text": "one\ntwo"}]},

@@ -27,7 +27,7 @@ async def complete(desk: Desk, own_id: str, **more: Any) -> Json:
     )  # fmt: skip
 
 
-async def test_a_file_is_uploaded_in_two_steps_and_stands_in_the_channel(desk: Desk) -> None:
+async def test_a_file_is_uploaded_in_two_steps_and_shared_in_the_channel(desk: Desk) -> None:
     root = await desk.says("look at this")
     own_id = await desk.upload("a.png", PNG, alt_txt="a face")
 
@@ -61,7 +61,7 @@ async def test_a_file_is_uploaded_in_two_steps_and_stands_in_the_channel(desk: D
     )  # fmt: skip
 
 
-async def test_only_a_bots_token_opens_a_private_address(desk: Desk) -> None:
+async def test_a_private_file_url_needs_the_bots_token(desk: Desk) -> None:
     own_id = await desk.upload("a.png", PNG)
     file = (await complete(desk, own_id))["files"][0]
     url, download = file["url_private"], file["url_private_download"]
@@ -192,7 +192,7 @@ async def test_a_file_is_shared_once_and_only_by_its_owner(desk: Desk) -> None:
     ]  # fmt: skip
 
 
-async def test_an_app_sees_no_file_of_a_channel_where_it_is_not(desk: Desk) -> None:
+async def test_an_app_sees_no_files_of_channels_it_is_not_in(desk: Desk) -> None:
     team = desk.slack.slack.workspaces["T0ACME"]
     shared = await LocalUser(desk.slack, "T0ACME", QUIET, ADA).post_file("a.png", PNG)
     file = shared.raw["files"][0]
@@ -228,15 +228,15 @@ async def test_a_file_that_is_deleted_before_slack_shares_it_is_not_shared(desk:
     assert [file["id"] for file in standing.raw["files"]] == [second]
 
 
-async def test_a_message_that_showed_a_deleted_file_alone_goes_with_it(desk: Desk) -> None:
-    hand = LocalUser(desk.slack, "T0ACME", GENERAL, ADA)
-    alone = await hand.post_file("a.png", PNG)
+async def test_a_message_with_only_a_deleted_file_is_deleted(desk: Desk) -> None:
+    ada = LocalUser(desk.slack, "T0ACME", GENERAL, ADA)
+    alone = await ada.post_file("a.png", PNG)
     await desk.slack.remove_file_as("T0ACME", GENERAL, ADA, alone.id, "a.png")
 
     assert desk.slack.messages("T0ACME", GENERAL) == []
 
 
-async def test_an_update_may_name_the_files_that_stay(desk: Desk) -> None:
+async def test_an_update_keeps_only_the_files_that_it_lists(desk: Desk) -> None:
     first, second = await desk.upload("1.txt", b"1"), await desk.upload("2.txt", b"2")
     files = [{"id": first}, {"id": second}]
     await desk.call("files.completeUploadExternal", files=files, channel_id=GENERAL)
@@ -248,11 +248,11 @@ async def test_an_update_may_name_the_files_that_stay(desk: Desk) -> None:
     assert [file["id"] for file in remaining] == [second]
 
 
-async def test_people_share_files_and_the_app_hears_of_them(running: Running) -> None:
-    hand = LocalUser(running.slack, "T0ACME", GENERAL, ADA)
+async def test_the_app_receives_files_that_people_share(running: Running) -> None:
+    ada = LocalUser(running.slack, "T0ACME", GENERAL, ADA)
     async with listening(running) as app:
         root = await running.says("root")
-        await hand.post_files(
+        await ada.post_files(
             [FileUpload(name="a.png", data=PNG), FileUpload(name="ä b.bin", data=b"\0\1")],
             text="two @Ben Ortiz", thread=root,
         )  # fmt: skip
@@ -272,14 +272,14 @@ async def test_people_share_files_and_the_app_hears_of_them(running: Running) ->
                 assert await answer.read() == data
 
 
-async def test_an_impossible_share_says_why(desk: Desk) -> None:
+async def test_an_impossible_file_share_raises_an_error(desk: Desk) -> None:
     with pytest.raises(InvalidData):
         await desk.ada.post_files([])
     with pytest.raises(NotFound):
         await LocalUser(desk.slack, "T0ACME", GENERAL, "U0NOBODY").post_file("a", b"a")
 
 
-async def test_a_plain_program_uploads_and_downloads(running: Running) -> None:
+async def test_a_plain_program_uploads_and_downloads_files(running: Running) -> None:
     client = running.client()
 
     answer: Any = await client.files_upload_v2(

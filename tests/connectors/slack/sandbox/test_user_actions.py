@@ -100,7 +100,7 @@ async def interactive_app(running: Running) -> AsyncGenerator[tuple[InteractiveA
         yield app, LocalUser(running.slack, "T0ACME", GENERAL, ADA)
 
 
-async def test_a_press_reaches_the_app_as_slack_shapes_it(running: Running) -> None:
+async def test_a_press_reaches_the_app_in_slacks_format(running: Running) -> None:
     async with interactive_app(running) as (bot, ada):
         root = await running.says("please")
         ts = await bot.post(
@@ -204,7 +204,7 @@ async def test_a_choice_reaches_the_app_with_the_state_of_the_whole_card(running
     }
 
 
-async def test_a_menu_of_the_app_asks_it_for_its_options(running: Running) -> None:
+async def test_an_external_menu_requests_its_options_from_the_app(running: Running) -> None:
     async with interactive_app(running) as (bot, ada):
         menu = {"type": "external_select", "action_id": "city", "min_query_length": 1}
         ts = await bot.post(actions(menu, block_id="a"))
@@ -328,7 +328,7 @@ async def test_interactions_fail_on_request(running: Running) -> None:
     assert [h["actions"][0]["selected_option"]["value"] for h in bot.received] == ["1", "1"]
 
 
-async def test_a_whisper_is_seen_by_one_person_and_can_be_pressed(running: Running) -> None:
+async def test_an_ephemeral_card_is_seen_by_one_person_and_can_be_pressed(running: Running) -> None:
     async with interactive_app(running) as (bot, ada):
         await bot.client.chat_postEphemeral(
             channel=GENERAL, user=ADA, text="psst",
@@ -367,7 +367,7 @@ async def post_replies(url: str, *bodies: Any) -> list[tuple[int, str]]:
     return replies
 
 
-async def test_a_response_url_whispers_speaks_and_deletes_five_times(running: Running) -> None:
+async def test_a_response_url_may_be_used_five_times(running: Running) -> None:
     async with interactive_app(running) as (bot, ada):
         url = await new_response_url(running, bot, ada)
         replies = await post_replies(
@@ -382,7 +382,7 @@ async def test_a_response_url_whispers_speaks_and_deletes_five_times(running: Ru
     assert running.texts() == ["to all"]
 
 
-async def test_a_response_url_ends_after_half_an_hour(desk: Desk) -> None:
+async def test_a_response_url_expires_after_half_an_hour(desk: Desk) -> None:
     posted = await desk.post(blocks=[actions(button("Yes", action_id="a"))])
     replies = desk.slack._interactions._replies  # pyright: ignore[reportPrivateUsage]  # no app listens in this test
     team = desk.slack.slack.workspaces["T0ACME"]
@@ -452,7 +452,7 @@ async def test_a_trigger_opens_one_modal_within_three_seconds(desk: Desk) -> Non
         ({"blocks": None}, "missing required field: blocks [json-pointer:/view]"),
     ],
 )  # fmt: skip
-async def test_views_that_slack_refuses(desk: Desk, view: Json, message: str) -> None:
+async def test_invalid_views_are_refused(desk: Desk, view: Json, message: str) -> None:
     trigger = desk.slack._interactions.views.trigger(desk.app, ADA)  # pyright: ignore[reportPrivateUsage]  # no app listens in this test
 
     answer = await desk.call("views.open", trigger_id=trigger, view=modal() | view)
@@ -464,7 +464,7 @@ async def test_views_that_slack_refuses(desk: Desk, view: Json, message: str) ->
     assert await desk.error("views.open", trigger_id=trigger, view=huge) == "view_too_large"
 
 
-async def test_every_input_of_a_form_comes_as_slack_writes_it(desk: Desk) -> None:
+async def test_every_form_input_is_submitted_in_slacks_format(desk: Desk) -> None:
     kinds: dict[str, tuple[Json, Any, Json]] = {
         "text": ({"type": "plain_text_input", "multiline": True}, "two\nlines",
                  {"value": "two\nlines"}),
@@ -533,7 +533,7 @@ async def test_values_that_the_client_refuses_are_not_sent(desk: Desk) -> None:
     })  # fmt: skip
 
 
-async def test_an_impossible_user_action_says_why(desk: Desk) -> None:
+async def test_an_impossible_user_action_raises_an_error(desk: Desk) -> None:
     plain_message = await desk.says("no card")
     ts = await desk.post(blocks=[actions(button("Go", action_id="go"), select(1, action_id="s"))])
     ada = desk.ada
@@ -558,7 +558,7 @@ async def test_an_impossible_user_action_says_why(desk: Desk) -> None:
 
 async def test_the_user_actions_are_available_over_http(running: Running) -> None:
     base = f"{running.context.base_url}/_control/slack"
-    who = {"workspace": "T0ACME", "person": ADA}
+    member = {"workspace": "T0ACME", "person": ADA}
     async with interactive_app(running) as (bot, _), aiohttp.ClientSession() as http:
         ts = await bot.post(
             actions(button("Ask", action_id="ask"), select(2, action_id="colour"))
@@ -566,22 +566,22 @@ async def test_the_user_actions_are_available_over_http(running: Running) -> Non
         place = {"channel": GENERAL, "message": ts}
 
         async def do(path: str, body: Json) -> tuple[int, Any]:
-            async with http.post(f"{base}/{path}", json=who | body) as answer:
+            async with http.post(f"{base}/{path}", json=member | body) as answer:
                 return answer.status, await answer.json()
 
         pressed_ = await do("presses", place | {"action": "ask"})
         chosen = await do("choices", place | {"action": "colour", "value": "1"})
-        async with http.get(f"{base}/forms", params=who) as answer:
+        async with http.get(f"{base}/forms", params=member) as answer:
             forms = await answer.json()
         sent = await do("forms", {"form": forms[0]["id"], "values": {"name": "Z"}})
-        form = aiohttp.FormData(who | {"channel": GENERAL, "text": "look"})
+        form = aiohttp.FormData(member | {"channel": GENERAL, "text": "look"})
         form.add_field("file", b"one", filename="1.txt", content_type="text/plain")
         async with http.post(f"{base}/files", data=form) as answer:
             shared = await answer.json()
         as_json = await do(
             "files", {"channel": GENERAL, "files": [{"name": "2.txt", "data": "dHdv"}]}
         )
-        async with http.get(f"{base}/whispers", params=who) as answer:
+        async with http.get(f"{base}/whispers", params=member) as answer:
             whispers = await answer.json()
         wrong = [
             await do("presses", place | {"action": "none"}),

@@ -17,7 +17,7 @@ HUGE_METADATA = {"event_type": "t", "event_payload": {"a": "x" * 17_000}}
 Json = dict[str, Any]
 
 
-async def test_auth_test_names_the_bot_and_its_workspace(desk: Desk) -> None:
+async def test_auth_test_returns_the_bot_and_its_workspace(desk: Desk) -> None:
     assert await desk.call("auth.test") == {
         "ok": True,
         "url": "https://acme.slack.com/",
@@ -30,7 +30,7 @@ async def test_auth_test_names_the_bot_and_its_workspace(desk: Desk) -> None:
     }
 
 
-async def test_a_post_is_answered_with_the_message_as_slack_keeps_it(desk: Desk) -> None:
+async def test_a_post_returns_the_stored_message(desk: Desk) -> None:
     answer = await desk.call("chat.postMessage", channel=GENERAL, text="1 < 2 &amp; <!here>")
 
     block_id = answer["message"]["blocks"][0].pop("block_id")
@@ -76,7 +76,7 @@ async def test_a_post_is_answered_with_the_message_as_slack_keeps_it(desk: Desk)
     }
 
 
-async def test_a_borrowed_name_and_picture_make_a_bot_message(desk: Desk) -> None:
+async def test_a_custom_username_and_icon_make_a_bot_message(desk: Desk) -> None:
     answer = await desk.call(
         "chat.postMessage", channel="#general", text="hi", username="Ada (Discord)",
         icon_url="https://example.com/ada.png",
@@ -106,7 +106,7 @@ async def test_the_emoji_wins_over_the_picture(desk: Desk) -> None:
     assert answer["message"]["icons"] == {"emoji": ":ghost:"}
 
 
-async def test_without_the_scope_a_borrowed_name_is_ignored(desk: Desk) -> None:
+async def test_a_custom_username_without_the_scope_is_ignored(desk: Desk) -> None:
     desk.without("chat:write.customize")
 
     answer = await desk.call("chat.postMessage", channel=GENERAL, text="hi", username="Ada")
@@ -116,7 +116,7 @@ async def test_without_the_scope_a_borrowed_name_is_ignored(desk: Desk) -> None:
     assert answer["message"]["user"] == "U0ACMEBOT1"
 
 
-async def test_a_missing_scope_is_named(desk: Desk) -> None:
+async def test_a_missing_scope_is_named_in_the_error(desk: Desk) -> None:
     desk.app.scopes = frozenset({"users:read", "im:read"})
 
     assert await desk.call("chat.postMessage", channel=GENERAL, text="hi") == {
@@ -161,7 +161,7 @@ async def test_posts_that_slack_refuses_are_refused(desk: Desk, args: Json, erro
     assert desk.changes == []
 
 
-async def test_refused_blocks_are_pointed_at(desk: Desk) -> None:
+async def test_a_block_error_has_a_json_pointer(desk: Desk) -> None:
     message = "missing required field: type [json-pointer:/blocks/1]"
 
     assert await desk.call(
@@ -209,7 +209,7 @@ async def test_a_text_over_forty_thousand_characters_is_cut(desk: Desk) -> None:
     assert answer["response_metadata"]["warnings"] == ["message_truncated"]
 
 
-async def test_the_times_of_a_channel_rise_even_when_the_clock_stands_or_goes_back(
+async def test_timestamps_increase_when_the_clock_stops_or_goes_back(
     desk: Desk,
 ) -> None:
     first, second = await desk.post(), await desk.post()
@@ -304,7 +304,7 @@ async def test_a_form_with_an_unknown_content_type_is_refused(desk: Desk) -> Non
     assert answer.json() == {"ok": False, "error": "invalid_post_type"}
 
 
-async def test_an_inactive_app_is_refused_with_that_reason(desk: Desk) -> None:
+async def test_an_inactive_app_is_refused_as_inactive(desk: Desk) -> None:
     desk.app.active = False
 
     assert await desk.error("auth.test") == "account_inactive"
@@ -398,7 +398,7 @@ async def test_a_broadcast_reply_shows_in_the_channel_too(desk: Desk) -> None:
     assert [m["text"] for m in history["messages"]] == ["all", "root"]
 
 
-async def test_a_reply_to_a_vanished_message_lands_in_the_channel(desk: Desk) -> None:
+async def test_a_reply_to_a_deleted_message_is_posted_in_the_channel(desk: Desk) -> None:
     root = await desk.post("gone")
     await desk.call("chat.delete", channel=GENERAL, ts=root)
 
@@ -421,7 +421,7 @@ async def test_a_deleted_parent_stays_as_a_tombstone_until_its_last_reply_goes(d
     assert after == []
 
 
-async def test_history_lies_between_oldest_and_latest(desk: Desk) -> None:
+async def test_history_is_limited_by_oldest_and_latest(desk: Desk) -> None:
     times = [await desk.post(str(number)) for number in range(5)]
 
     async def texts(**args: Any) -> list[str]:
@@ -436,7 +436,7 @@ async def test_history_lies_between_oldest_and_latest(desk: Desk) -> None:
     assert await texts(oldest="0", limit=2) == ["4", "3"]
 
 
-async def test_a_page_that_ends_the_history_has_no_cursor(desk: Desk) -> None:
+async def test_the_last_history_page_has_no_cursor(desk: Desk) -> None:
     await desk.post()
 
     answer = await desk.call("conversations.history", channel=GENERAL, limit=1)
@@ -448,7 +448,7 @@ async def test_a_page_that_ends_the_history_has_no_cursor(desk: Desk) -> None:
     }  # fmt: skip
 
 
-async def test_a_cursor_outlives_a_deletion(desk: Desk) -> None:
+async def test_a_cursor_stays_valid_after_a_deletion(desk: Desk) -> None:
     times = [await desk.post(str(number)) for number in range(4)]
     first = await desk.call("conversations.history", channel=GENERAL, limit=2)
     await desk.call("chat.delete", channel=GENERAL, ts=times[1])
@@ -501,7 +501,7 @@ async def test_direct_messages_open_with_a_person(desk: Desk) -> None:
     )
 
 
-async def test_people_have_names_pictures_and_addresses(desk: Desk) -> None:
+async def test_user_profiles_have_names_pictures_and_email_addresses(desk: Desk) -> None:
     by_email = await desk.call("users.lookupByEmail", email="Ada@acme.example")
     listed = await desk.call("users.list")
     desk.without("users:read.email")
@@ -550,7 +550,7 @@ async def test_a_message_takes_twenty_three_kinds_of_emoji(desk: Desk) -> None:
     assert error == "too_many_emoji"
 
 
-async def test_permalinks_name_the_thread(desk: Desk) -> None:
+async def test_a_permalink_has_the_thread_timestamp(desk: Desk) -> None:
     root = await desk.post()
     reply = await desk.post(thread_ts=root)
 
@@ -562,14 +562,14 @@ async def test_permalinks_name_the_thread(desk: Desk) -> None:
     )
 
 
-async def test_ephemeral_messages_leave_no_trace(desk: Desk) -> None:
+async def test_ephemeral_messages_are_not_stored(desk: Desk) -> None:
     answer = await desk.call("chat.postEphemeral", channel=GENERAL, user=ADA, text="for you")
 
     assert answer == {"ok": True, "message_ts": "1700000000.000000"}
     assert desk.changes == []
 
 
-async def test_a_method_that_is_used_too_often_answers_429(desk: Desk) -> None:
+async def test_a_rate_limited_method_answers_429(desk: Desk) -> None:
     desk.context.limits.on = True
     for _ in range(20):
         assert (await desk.call("users.list"))["ok"]
@@ -582,7 +582,7 @@ async def test_a_method_that_is_used_too_often_answers_429(desk: Desk) -> None:
     assert desk.context.feed.refusals == {"slack:429:users.list": 1}
 
 
-async def test_what_a_person_types_reads_the_same_for_people(desk: Desk) -> None:
+async def test_typed_text_is_shown_to_people_unchanged(desk: Desk) -> None:
     typed = "@Ben Ortiz see #random & <b>, @here https://example.com/?a=1&b=2."
     await desk.says(typed)
 

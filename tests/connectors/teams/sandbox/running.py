@@ -98,14 +98,14 @@ class RunningTeams:
     async def say(
         self, text: str, *, channel: str = "", person: int = 0, thread: str | None = None
     ) -> Shown:
-        who = list(self.teams.tenant.people)[person]
+        person_id = list(self.teams.tenant.people)[person]
         where = channel or self.channel
-        return await self.do(self.teams.post_as(self.tenant, where, who, text, thread))
+        return await self.do(self.teams.post_as(self.tenant, where, person_id, text, thread))
 
-    def hand(self, person: int = 0, channel: str = "") -> LocalUser:
-        """One person's hands; what they do runs in the host's loop."""
-        who = list(self.teams.tenant.people)[person]
-        return LocalUser(self.teams, self.tenant, channel or self.channel, who)
+    def user(self, person: int = 0, channel: str = "") -> LocalUser:
+        """One person; their actions run in the host's loop."""
+        person_id = list(self.teams.tenant.people)[person]
+        return LocalUser(self.teams, self.tenant, channel or self.channel, person_id)
 
     async def listen(self, key: str, url: str) -> None:
         await self.call(lambda: self.teams.set_endpoint(key, url))

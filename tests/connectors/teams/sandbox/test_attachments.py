@@ -55,7 +55,7 @@ def nested(levels: int) -> Json:
         {"contentType": "image/gif", "contentUrl": "data:image/gif;base64,AAAA", "name": "a"},
     ],
 )  # fmt: skip
-async def test_what_teams_takes_stands_as_it_was_sent(
+async def test_valid_attachments_are_stored_unchanged(
     untouched: RunningTeams, attachment: Json
 ) -> None:
     async with as_bot(untouched) as rest:
@@ -119,7 +119,7 @@ async def test_malformed_attachments_are_bad_syntax(
     assert len(await untouched.texts()) == stood
 
 
-async def test_nesting_without_end_is_refused(untouched: RunningTeams) -> None:
+async def test_excessively_nested_json_is_refused(untouched: RunningTeams) -> None:
     async with as_bot(untouched) as rest:
         fits = await rest("POST", activities(untouched.channel), message(adaptive(nested(40))))
         deep = await rest("POST", activities(untouched.channel), message(adaptive(nested(80))))
@@ -140,7 +140,7 @@ async def test_nesting_without_end_is_refused(untouched: RunningTeams) -> None:
         (message(PICTURE, attachmentLayout=7), 400, "BadSyntax"),
     ],
 )  # fmt: skip
-async def test_sizes_and_counts(
+async def test_sizes_and_counts_of_attachments_are_limited(
     untouched: RunningTeams, sent: Json, status: int, code: str
 ) -> None:
     async with as_bot(untouched) as rest:
@@ -168,7 +168,7 @@ async def test_files_are_offered_in_personal_chats_only(teams: RunningTeams) -> 
     assert [nameless.body["error"]["code"], sizeless.body["error"]["code"]] == ["BadSyntax"] * 2
 
 
-async def test_cards_are_checked_wherever_they_are_sent(teams: RunningTeams) -> None:
+async def test_cards_are_checked_in_every_request_that_sends_them(teams: RunningTeams) -> None:
     bad = message({"contentType": "application/pdf"})
     person = next(iter(teams.teams.tenant.people))
     thread = {"isGroup": True, "channelData": {"channel": {"id": teams.channel}}, "activity": bad}

@@ -61,7 +61,7 @@ async def test_an_echo_bot_without_authentication_answers_in_the_reply_chain(
     ]
 
 
-async def test_the_old_adapter_works_as_well(teams: RunningTeams) -> None:
+async def test_the_old_botbuilder_adapter_works(teams: RunningTeams) -> None:
     bot = EchoBot()
     adapter = BotFrameworkAdapter(BotFrameworkAdapterSettings("", ""))
 
@@ -106,7 +106,7 @@ async def test_a_bot_lists_the_people_and_the_channels_of_its_team(teams: Runnin
     assert (await teams.texts())[1:] == [f"Atlas, 3 channels: {people}"]
 
 
-async def test_a_stored_reference_posts_later_into_the_same_chain(teams: RunningTeams) -> None:
+async def test_a_stored_reference_posts_later_into_the_same_thread(teams: RunningTeams) -> None:
     bot = EchoBot()
     adapter = PlainAdapter(no_authentication())
 
@@ -126,7 +126,7 @@ async def test_a_stored_reference_posts_later_into_the_same_chain(teams: Running
     assert (messages[-1].text, messages[-1].thread) == ("a reminder", question.id)
 
 
-async def test_a_bot_starts_a_chain_of_its_own_and_answers_in_it(teams: RunningTeams) -> None:
+async def test_a_bot_starts_a_thread_and_answers_in_it(teams: RunningTeams) -> None:
     bot = EchoBot()
     adapter = PlainAdapter(no_authentication())
     other = teams.teams.world().places[2].channel
@@ -175,7 +175,7 @@ async def test_a_bot_opens_a_chat_with_one_person(teams: RunningTeams) -> None:
     assert await teams.texts(chat) == ["hello you"]
 
 
-async def test_a_refusal_reaches_the_program_as_botbuilder_words_it(teams: RunningTeams) -> None:
+async def test_a_refusal_reaches_the_program_as_a_botbuilder_error(teams: RunningTeams) -> None:
     bot = EchoBot()
     adapter = PlainAdapter(no_authentication())
     async with listening(message_route(adapter, bot)) as url:
@@ -196,7 +196,7 @@ async def test_a_refusal_reaches_the_program_as_botbuilder_words_it(teams: Runni
     assert error.response.status_code == 403
 
 
-async def test_with_authentication_the_bot_checks_our_token_and_we_check_its(
+async def test_with_authentication_bot_and_service_check_each_others_token(
     teams: RunningTeams,
 ) -> None:
     bot = EchoBot()

@@ -180,25 +180,25 @@ async def office(teams: RunningTeams) -> AsyncGenerator[tuple[OfficeBot, LocalUs
     )
     async with listening(message_route(adapter, bot)) as url:
         await teams.listen("bridge", url)
-        yield bot, teams.hand(channel=chat_of(teams))
+        yield bot, teams.user(channel=chat_of(teams))
         await teams.settled()
 
 
-async def posted(teams: RunningTeams, hand: LocalUser, word: str) -> str:
+async def posted(teams: RunningTeams, user: LocalUser, word: str) -> str:
     """Say a word in the chat; the id of what the bot answers."""
-    question = await teams.do(hand.say(word))
+    question = await teams.do(user.say(word))
     await teams.settled()
     answer = teams.teams.messages(teams.tenant, question.channel)[-1]
     assert answer.bot, answer
     return answer.id
 
 
-async def test_a_press_reaches_the_program_which_changes_the_card(teams: RunningTeams) -> None:
-    async with office(teams) as (bot, hand):
-        own_id = await posted(teams, hand, "card")
-        outcome = await teams.do(hand.press(own_id, "Go", {"name": "Zoë"}))
-        hero_id = await posted(teams, hand, "hero")
-        await teams.do(hand.press(hero_id, "Tell"))
+async def test_a_program_receives_a_press_and_changes_the_card(teams: RunningTeams) -> None:
+    async with office(teams) as (bot, user):
+        own_id = await posted(teams, user, "card")
+        outcome = await teams.do(user.press(own_id, "Go", {"name": "Zoë"}))
+        hero_id = await posted(teams, user, "hero")
+        await teams.do(user.press(hero_id, "Tell"))
         messages = teams.teams.messages(teams.tenant, chat_of(teams))
 
     assert outcome.answered
@@ -208,35 +208,35 @@ async def test_a_press_reaches_the_program_which_changes_the_card(teams: Running
     assert bot.failed == []
 
 
-async def test_execute_answers_with_a_card_for_the_person_who_pressed(teams: RunningTeams) -> None:
-    async with office(teams) as (bot, hand):
-        own_id = await posted(teams, hand, "card")
-        await teams.do(hand.press(own_id, "Run", {"name": "Zoë"}))
-        mine = await teams.call(hand.whispers)
+async def test_execute_is_answered_with_a_card_for_the_presser(teams: RunningTeams) -> None:
+    async with office(teams) as (bot, user):
+        own_id = await posted(teams, user, "card")
+        await teams.do(user.press(own_id, "Run", {"name": "Zoë"}))
+        mine = await teams.call(user.whispers)
 
     assert bot.pressed == [("run", {"name": "Zoë"})]
     assert mine[0].raw["attachments"][0]["content"]["body"] == [words("yours alone")]
     assert bot.failed == []
 
 
-async def test_a_dialog_is_opened_and_sent(teams: RunningTeams) -> None:
-    async with office(teams) as (bot, hand):
-        own_id = await posted(teams, hand, "card")
-        opened = await teams.do(hand.press(own_id, "Ask"))
+async def test_a_dialog_is_opened_and_submitted(teams: RunningTeams) -> None:
+    async with office(teams) as (bot, user):
+        own_id = await posted(teams, user, "card")
+        opened = await teams.do(user.press(own_id, "Ask"))
         assert opened.form, opened
-        sent = await teams.do(hand.submit_form(opened.form.id, {"name": "Zoë"}))
+        sent = await teams.do(user.submit_form(opened.form.id, {"name": "Zoë"}))
 
     assert (opened.form.title, opened.form.raw["height"]) == ("A form", 200)
     assert (sent.notice, bot.failed) == ("Hello Zoë", [])
 
 
-async def test_a_file_is_brought_and_files_are_read(teams: RunningTeams) -> None:
-    async with office(teams) as (bot, hand):
-        own_id = await posted(teams, hand, "file")
-        accepted = await teams.do(hand.press(own_id, "Accept"))
-        declined = await teams.do(hand.press(own_id, "Decline"))
-        await teams.do(hand.post_file("cat.png", avatar_png("cat")))
-        await teams.do(hand.post_file("a.txt", b"text"))
+async def test_a_bot_uploads_a_file_and_reads_shared_files(teams: RunningTeams) -> None:
+    async with office(teams) as (bot, user):
+        own_id = await posted(teams, user, "file")
+        accepted = await teams.do(user.press(own_id, "Accept"))
+        declined = await teams.do(user.press(own_id, "Decline"))
+        await teams.do(user.post_file("cat.png", avatar_png("cat")))
+        await teams.do(user.post_file("a.txt", b"text"))
         await teams.settled()
         texts = [m.text for m in teams.teams.messages(teams.tenant, chat_of(teams))]
 
@@ -245,9 +245,9 @@ async def test_a_file_is_brought_and_files_are_read(teams: RunningTeams) -> None
     assert bot.got == [avatar_png("cat"), b"text"]
 
 
-async def test_refusals_reach_the_program_as_botbuilder_words_them(teams: RunningTeams) -> None:
-    async with office(teams) as (bot, hand):
-        await teams.do(hand.say("wrong"))
+async def test_refusals_reach_the_program_as_botbuilder_errors(teams: RunningTeams) -> None:
+    async with office(teams) as (bot, user):
+        await teams.do(user.say("wrong"))
         await teams.settled()
 
     refused: list[Any] = bot.failed

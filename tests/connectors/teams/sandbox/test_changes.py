@@ -32,18 +32,18 @@ class Diary(TeamsActivityHandler):
     async def on_teams_message_soft_delete(self, turn_context: TurnContext) -> None:
         self._write("deleted", turn_context)
 
-    def _write(self, what: str, turn_context: TurnContext) -> None:
-        self.written.append((what, turn_context.activity.id, turn_context.activity.text))
+    def _write(self, change: str, turn_context: TurnContext) -> None:
+        self.written.append((change, turn_context.activity.id, turn_context.activity.text))
 
 
-async def test_a_program_hears_people_edit_and_delete(teams: RunningTeams) -> None:
+async def test_a_program_receives_edits_and_deletions(teams: RunningTeams) -> None:
     bot = Diary()
 
     async with listening(message_route(PlainAdapter(no_authentication()), bot)) as url:
         await teams.listen("plain-noauth", url)
         posted = await teams.say("@Noauth Bot one")
-        await teams.do(teams.hand().edit(posted.id, "@Noauth Bot two"))
-        await teams.do(teams.hand().delete(posted.id))
+        await teams.do(teams.user().edit(posted.id, "@Noauth Bot two"))
+        await teams.do(teams.user().delete(posted.id))
         await teams.settled()
 
     assert bot.failed == []
@@ -52,10 +52,10 @@ async def test_a_program_hears_people_edit_and_delete(teams: RunningTeams) -> No
     ]  # fmt: skip
 
 
-async def test_an_edit_arrives_as_the_whole_message_that_it_is_now(teams: RunningTeams) -> None:
+async def test_an_edit_event_has_the_whole_new_message(teams: RunningTeams) -> None:
     async with inbox(teams) as bot:
         original = await teams.say("@Bridge one")
-        changed = await teams.do(teams.hand().edit(original.id, "two"))
+        changed = await teams.do(teams.user().edit(original.id, "two"))
         await teams.settled()
 
     posted, edited = bot.activities
@@ -76,12 +76,12 @@ async def test_an_edit_arrives_as_the_whole_message_that_it_is_now(teams: Runnin
     assert await teams.texts() == ["two"]
 
 
-async def test_a_deletion_names_the_message_and_says_none_of_it(teams: RunningTeams) -> None:
+async def test_a_deletion_event_has_the_message_id_and_no_text(teams: RunningTeams) -> None:
     async with inbox(teams) as bot:
         root = await teams.say("root")
         await teams.settled()
         reply = await teams.say("reply", thread=root.id)
-        await teams.do(teams.hand().delete(reply.id))
+        await teams.do(teams.user().delete(reply.id))
         await teams.settled()
 
     posted, deleted = bot.activities[1:]
@@ -98,14 +98,14 @@ async def test_a_deletion_names_the_message_and_says_none_of_it(teams: RunningTe
     assert await teams.texts() == ["root"]
 
 
-async def test_chats_tell_of_changes_without_a_team(teams: RunningTeams) -> None:
+async def test_change_events_of_chats_have_no_team(teams: RunningTeams) -> None:
     person = next(iter(teams.teams.tenant.people))
     personal = teams.teams.personal_chat("bridge", person)
 
     async with inbox(teams) as bot:
         posted = await teams.say("one", channel=personal)
-        await teams.do(teams.hand(channel=personal).edit(posted.id, "two"))
-        await teams.do(teams.hand(channel=personal).delete(posted.id))
+        await teams.do(teams.user(channel=personal).edit(posted.id, "two"))
+        await teams.do(teams.user(channel=personal).delete(posted.id))
         await teams.settled()
 
     assert [activity["channelData"] for activity in bot.activities[1:]] == [
@@ -115,14 +115,14 @@ async def test_chats_tell_of_changes_without_a_team(teams: RunningTeams) -> None
     assert {activity["conversation"]["id"] for activity in bot.activities} == {personal}
 
 
-async def test_a_bot_without_consent_hears_changes_of_what_mentions_it(
+async def test_a_bot_without_consent_receives_changes_of_messages_that_mention_it(
     teams: RunningTeams,
 ) -> None:
     async with inbox(teams, "plain") as plain, inbox(teams) as bridge:
         for text, better in (("to all", "to all of you"), ("@Plain Bot hi", "@Plain Bot hello")):
             posted = await teams.say(text)
-            await teams.do(teams.hand().edit(posted.id, better))
-            await teams.do(teams.hand().delete(posted.id))
+            await teams.do(teams.user().edit(posted.id, better))
+            await teams.do(teams.user().delete(posted.id))
         await teams.settled()
 
     kinds = ["message", "messageUpdate", "messageDelete"]
@@ -134,18 +134,18 @@ async def test_a_bot_without_consent_hears_changes_of_what_mentions_it(
 async def test_changes_are_dated_after_all_posted_messages(teams: RunningTeams) -> None:
     async with inbox(teams) as bot:
         messages = [await teams.say(str(number)) for number in range(20)]
-        await teams.do(teams.hand().edit(messages[0].id, "zero"))
-        await teams.do(teams.hand().edit(messages[0].id, "nought"))
+        await teams.do(teams.user().edit(messages[0].id, "zero"))
+        await teams.do(teams.user().edit(messages[0].id, "nought"))
         await teams.settled()
 
     moments = [activity["timestamp"] for activity in bot.activities]
     assert moments == sorted(set(moments))
 
 
-async def test_files_stay_when_the_words_beside_them_go(teams: RunningTeams) -> None:
+async def test_files_stay_when_the_text_is_deleted(teams: RunningTeams) -> None:
     async with inbox(teams) as bot:
-        shared = await teams.do(teams.hand().post_file("notes.txt", b"notes", text="look"))
-        await teams.do(teams.hand().edit(shared.id, ""))
+        shared = await teams.do(teams.user().post_file("notes.txt", b"notes", text="look"))
+        await teams.do(teams.user().edit(shared.id, ""))
         await teams.settled()
 
     assert "text" not in bot.activities[1]
@@ -159,16 +159,16 @@ async def test_people_change_only_their_own_messages(teams: RunningTeams) -> Non
 
     for person, message in ((1, hers.id), (0, bots)):
         with pytest.raises(Refused, match="did not write"):
-            await teams.do(teams.hand(person).edit(message, "changed"))
+            await teams.do(teams.user(person).edit(message, "changed"))
         with pytest.raises(Refused, match="did not write"):
-            await teams.do(teams.hand(person).delete(message))
+            await teams.do(teams.user(person).delete(message))
     with pytest.raises(NotFound):
-        await teams.do(teams.hand().edit("1", "changed"))
+        await teams.do(teams.user().edit("1", "changed"))
     with pytest.raises(InvalidData):
-        await teams.do(teams.hand().edit(hers.id, " "))
-    await teams.do(teams.hand().delete(hers.id))
+        await teams.do(teams.user().edit(hers.id, " "))
+    await teams.do(teams.user().delete(hers.id))
     with pytest.raises(NotFound):
-        await teams.do(teams.hand().delete(hers.id))
+        await teams.do(teams.user().delete(hers.id))
 
     assert await teams.texts() == ["a bot's"]
 

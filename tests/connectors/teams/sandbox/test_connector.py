@@ -30,7 +30,7 @@ def error(code: str, message: str) -> dict[str, dict[str, str]]:
     return {"error": {"code": code, "message": message}}
 
 
-async def test_a_post_to_a_channel_begins_a_chain_and_others_go_into_it(
+async def test_a_channel_post_starts_a_thread_for_replies(
     teams: RunningTeams,
 ) -> None:
     async with as_bot(teams) as rest:
@@ -54,7 +54,7 @@ async def test_a_post_to_a_channel_begins_a_chain_and_others_go_into_it(
     assert ids == sorted(set(ids))
 
 
-async def test_chats_have_no_chains(teams: RunningTeams) -> None:
+async def test_chats_have_no_threads(teams: RunningTeams) -> None:
     chat = teams.teams.world().apps[0]["group_chat"]
 
     async with as_bot(teams) as rest:
@@ -82,7 +82,7 @@ async def test_a_message_is_edited_and_deleted_by_its_author(teams: RunningTeams
     assert await teams.texts() == []
 
 
-async def test_a_bot_reacts_where_the_service_lets_it(teams: RunningTeams) -> None:
+async def test_a_bot_reacts_when_the_service_supports_it(teams: RunningTeams) -> None:
     async with as_bot(teams) as rest:
         own = (await rest.post(teams.channel, "first")).body["id"]
         path = activities(teams.channel, own) + "/reactions/"
@@ -99,7 +99,7 @@ async def test_a_bot_reacts_where_the_service_lets_it(teams: RunningTeams) -> No
     assert [answer.status for answer in answers] == [200, 200, 400, 200, 404, 405]
 
 
-async def test_typing_is_taken_and_not_kept(teams: RunningTeams) -> None:
+async def test_typing_activities_are_accepted_and_not_stored(teams: RunningTeams) -> None:
     async with as_bot(teams) as rest:
         typing = await rest("POST", activities(teams.channel), {"type": "typing"})
 
@@ -124,7 +124,7 @@ async def test_a_channel_thread_is_created_with_its_first_message(teams: Running
     assert await teams.texts() == ["hello"]
 
 
-async def test_a_chat_with_a_person_is_always_the_same(teams: RunningTeams) -> None:
+async def test_a_personal_chat_is_created_once(teams: RunningTeams) -> None:
     person = next(iter(teams.teams.tenant.people))
     parameters = {"isGroup": False, "members": [{"id": person}], "tenantId": teams.tenant}
 
@@ -166,7 +166,7 @@ async def test_a_chat_with_a_person_is_always_the_same(teams: RunningTeams) -> N
         ),
     ],
 )
-async def test_conversations_that_teams_refuses_to_create(
+async def test_invalid_conversation_requests_are_refused(
     untouched: RunningTeams, parameters: dict[str, Any], status: int, body: str
 ) -> None:
     people = list(untouched.teams.tenant.people)
@@ -204,7 +204,7 @@ async def test_conversations_that_teams_refuses_to_create(
         (b'{"type": "message", "text": "' + b"x" * 1_000_000 + b'"}', 413, "MessageSizeTooBig"),
     ],
 )
-async def test_activities_that_teams_refuses(
+async def test_invalid_activities_are_refused(
     untouched: RunningTeams, sent: Any, status: int, code: str
 ) -> None:
     untouched.context.feed.refusals.clear()
@@ -217,7 +217,7 @@ async def test_activities_that_teams_refuses(
     assert untouched.context.feed.refusals == {f"teams:{status}:activity.post": 1}
 
 
-async def test_a_long_message_and_a_picture_inside_the_limit_are_taken(
+async def test_a_message_and_an_image_within_the_limits_are_accepted(
     teams: RunningTeams,
 ) -> None:
     picture = {"contentType": "image/png", "contentUrl": "data:image/png;base64," + "A" * 200_000}
@@ -246,7 +246,7 @@ async def test_a_long_message_and_a_picture_inside_the_limit_are_taken(
         ),
     ],
 )
-async def test_conversations_that_a_bot_cannot_post_to(
+async def test_posts_to_inaccessible_conversations_are_refused(
     untouched: RunningTeams, where: str, status: int, refusal: Any
 ) -> None:
     person = next(iter(untouched.teams.tenant.people))
@@ -278,7 +278,7 @@ async def test_a_bot_cannot_change_messages_of_others(teams: RunningTeams) -> No
     assert await teams.texts() == ["mine", "of another bot"]
 
 
-async def test_an_edit_holds_to_the_conversation_and_to_one_kind_of_content(
+async def test_an_edit_keeps_its_conversation_and_kind_of_content(
     teams: RunningTeams,
 ) -> None:
     elsewhere = teams.teams.world().places[2].channel
@@ -299,7 +299,7 @@ async def test_an_edit_holds_to_the_conversation_and_to_one_kind_of_content(
     assert [wrong_channel.status, wrong_chain.status, right_chain.status] == [404, 404, 200]
 
 
-async def test_a_blocked_bot_may_not_write(teams: RunningTeams) -> None:
+async def test_a_blocked_bot_cannot_post(teams: RunningTeams) -> None:
     person = next(iter(teams.teams.tenant.people))
     chat = teams.teams.personal_chat("bridge", person)
     await teams.call(lambda: teams.teams.block("bridge", chat))
@@ -352,7 +352,7 @@ async def test_a_bot_can_read_members_and_teams(teams: RunningTeams) -> None:
     assert statuses == [404, 400, 403, 404]
 
 
-async def test_members_come_in_pages_of_at_least_fifty(teams: RunningTeams) -> None:
+async def test_members_are_listed_in_pages_of_at_least_fifty(teams: RunningTeams) -> None:
     team = next(iter(teams.teams.tenant.teams.values()))
     people = team.people * 24  # 120
 
@@ -368,7 +368,7 @@ async def test_members_come_in_pages_of_at_least_fifty(teams: RunningTeams) -> N
     assert "continuationToken" not in rest_of_them.body
 
 
-async def test_methods_that_the_service_does_not_have(untouched: RunningTeams) -> None:
+async def test_unsupported_methods_are_refused(untouched: RunningTeams) -> None:
     async with as_bot(untouched) as rest:
         listed = await rest("GET", "/v3/conversations")
         removed = await rest("DELETE", conversation(untouched.channel, "members/29:1"))
@@ -378,7 +378,7 @@ async def test_methods_that_the_service_does_not_have(untouched: RunningTeams) -
     assert (removed.status, removed.body) == (405, {"message": text.format("DELETE")})
 
 
-async def test_requests_without_a_good_token_are_refused(untouched: RunningTeams) -> None:
+async def test_requests_without_a_valid_token_are_refused(untouched: RunningTeams) -> None:
     denied = {"message": "Authorization has been denied for this request."}
     async with aiohttp.ClientSession() as session:
         good = await bot_token(session, untouched, "bridge")
@@ -396,7 +396,7 @@ async def test_requests_without_a_good_token_are_refused(untouched: RunningTeams
     assert await untouched.texts() == []
 
 
-def test_a_token_ends_after_an_hour(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_token_expires_after_an_hour(monkeypatch: pytest.MonkeyPatch) -> None:
     tenant = seed(1)
     bot = tenant.bot("bridge")
     assert bot
@@ -428,7 +428,7 @@ def test_a_token_ends_after_an_hour(monkeypatch: pytest.MonkeyPatch) -> None:
         ("nowhere", {}, 400, "invalid_request", 90002),
     ],
 )
-async def test_token_requests_are_refused_in_the_words_of_entra(
+async def test_invalid_token_requests_get_entras_errors(
     untouched: RunningTeams,
     tenant: str,
     change: dict[str, str],
@@ -455,7 +455,7 @@ async def test_token_requests_are_refused_in_the_words_of_entra(
     assert body["error_description"].startswith(f"AADSTS{code}: ")
 
 
-async def test_posts_beyond_the_limits_of_a_conversation_wait(host: Host) -> None:
+async def test_posts_above_a_conversations_limit_are_throttled(host: Host) -> None:
     with RunningTeams(host, limits=True) as teams:
         other = teams.teams.world().places[2].channel
         async with as_bot(teams) as rest:
@@ -483,7 +483,7 @@ async def test_an_app_may_send_fifty_requests_a_second_in_a_tenant(host: Host) -
         assert answers[50].status == 429
 
 
-async def test_with_limits_off_nothing_waits(teams: RunningTeams) -> None:
+async def test_nothing_is_throttled_when_limits_are_off(teams: RunningTeams) -> None:
     async with as_bot(teams) as rest:
         answers = [await rest.post(teams.channel, f"{n}") for n in range(70)]
 
@@ -501,7 +501,7 @@ async def test_with_limits_off_nothing_waits(teams: RunningTeams) -> None:
         (Fault(kind="status", where="slack:*"), 201, "", True),
     ],
 )
-async def test_faults_happen_to_the_operations_that_they_name(
+async def test_a_requested_fault_breaks_its_operation(
     teams: RunningTeams, fault: Fault, status: int, code: str, posted: bool
 ) -> None:
     async with as_bot(teams) as rest:
@@ -514,7 +514,7 @@ async def test_faults_happen_to_the_operations_that_they_name(
     assert await teams.texts() == (["hello"] if posted else []) + ["after"]
 
 
-async def test_a_lost_answer_hides_that_the_work_was_done(teams: RunningTeams) -> None:
+async def test_a_lost_answer_leaves_the_change_in_place(teams: RunningTeams) -> None:
     async with as_bot(teams) as rest:
         await teams.fault(Fault(kind="lose_answer", where="teams:activity.post:*"))
         with pytest.raises(aiohttp.ClientConnectionError):
@@ -551,7 +551,7 @@ def citing(**changes: Any) -> dict[str, Any]:
         ({**HELLO, "entities": [{"type": "https://schema.org/Message", "citation": [1]}]}, 400),
     ],
 )
-async def test_citations_of_another_form_are_refused(
+async def test_malformed_citations_are_refused(
     teams: RunningTeams, activity: dict[str, Any], status: int
 ) -> None:
     async with as_bot(teams) as rest:

@@ -34,7 +34,7 @@ def chat_of(teams: RunningTeams, bot: str = "bridge") -> str:
 async def shared(
     teams: RunningTeams, *files: FileUpload, where: str = "", text: str = ""
 ) -> Shown:  # fmt: skip
-    return await teams.do(teams.hand(channel=where).post_files(files, text=text))
+    return await teams.do(teams.user(channel=where).post_files(files, text=text))
 
 
 async def fetched(
@@ -54,7 +54,7 @@ async def accepted(teams: RunningTeams, bot: Inbox, name: str = "notes.txt") -> 
     chat = chat_of(teams)
     async with as_bot(teams) as rest:
         card = (await rest("POST", activities(chat), message(consent(name)))).body["id"]
-    outcome = await teams.do(teams.hand(channel=chat).press(card, "Accept"))
+    outcome = await teams.do(teams.user(channel=chat).press(card, "Accept"))
     assert outcome.answered
     return bot.invokes[-1]["value"]["uploadInfo"]
 
@@ -87,7 +87,7 @@ async def _token(teams: RunningTeams, key: str = "bridge") -> str:
         return await bot_token(http, teams, key)
 
 
-async def test_what_the_connector_says_of_pictures(teams: RunningTeams) -> None:
+async def test_the_connector_service_describes_image_attachments(teams: RunningTeams) -> None:
     chat = chat_of(teams)
     async with inbox(teams) as bot:
         await shared(teams, FileUpload(name="cat.png", data=PNG), where=chat)
@@ -111,7 +111,7 @@ async def test_what_the_connector_says_of_pictures(teams: RunningTeams) -> None:
     assert outside.body["error"]["code"] == "BotNotInConversationRoster"
 
 
-async def test_a_file_in_a_personal_chat_has_an_address_that_ends(
+async def test_a_file_in_a_personal_chat_has_an_expiring_url(
     teams: RunningTeams, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with inbox(teams) as bot:
@@ -134,7 +134,7 @@ async def test_a_file_in_a_personal_chat_has_an_address_that_ends(
     assert (await fetched(content["downloadUrl"]))[0] == 401
 
 
-async def test_files_of_channels_and_groups_are_marks_in_the_html(teams: RunningTeams) -> None:
+async def test_files_in_channels_and_groups_are_html_attachment_tags(teams: RunningTeams) -> None:
     group = teams.teams.world().apps[0]["group_chat"]
     async with inbox(teams) as bot:
         for where in (teams.channel, group):
@@ -148,7 +148,7 @@ async def test_files_of_channels_and_groups_are_marks_in_the_html(teams: Running
         assert re.search(r'</div><attachment id="[0-9a-f-]{36}"></attachment>$', html["content"])
 
 
-async def test_people_see_what_they_share(teams: RunningTeams) -> None:
+async def test_a_file_share_is_visible_to_people(teams: RunningTeams) -> None:
     posted = await shared(
         teams, FileUpload(name="a.txt", data=b"notes"), FileUpload(name="b.png", data=PNG, alt="me")
     )
@@ -162,7 +162,7 @@ async def test_people_see_what_they_share(teams: RunningTeams) -> None:
         await shared(teams)
 
 
-async def test_a_bot_brings_a_file_when_the_person_allows_it(teams: RunningTeams) -> None:
+async def test_a_bot_uploads_a_file_after_consent(teams: RunningTeams) -> None:
     async with inbox(teams) as bot:
         place = await accepted(teams, bot)
         value = bot.invokes[0]["value"]
@@ -185,16 +185,16 @@ async def test_a_bot_brings_a_file_when_the_person_allows_it(teams: RunningTeams
     assert teams.teams.drive.read(place["uniqueId"]) == b"notes"
 
 
-async def test_a_refused_file_has_no_place(teams: RunningTeams) -> None:
+async def test_a_declined_file_has_no_upload_url(teams: RunningTeams) -> None:
     chat = chat_of(teams)
     async with inbox(teams) as bot:
         async with as_bot(teams) as rest:
             card = (await rest("POST", activities(chat), message(consent()))).body["id"]
-        outcome = await teams.do(teams.hand(channel=chat).press(card, "decline"))
+        outcome = await teams.do(teams.user(channel=chat).press(card, "decline"))
         bot.answers = [500]
-        failed = await teams.do(teams.hand(channel=chat).press(card, "accept"))
+        failed = await teams.do(teams.user(channel=chat).press(card, "accept"))
         with pytest.raises(InvalidData):
-            await teams.do(teams.hand(channel=chat).press(card, "accept", {"x": "y"}))
+            await teams.do(teams.user(channel=chat).press(card, "accept", {"x": "y"}))
 
     assert outcome.answered
     assert bot.invokes[0]["value"] == {
@@ -203,7 +203,7 @@ async def test_a_refused_file_has_no_place(teams: RunningTeams) -> None:
     assert failed.failed == "Unable to reach app. Please try again."
 
 
-async def test_a_file_comes_in_pieces(teams: RunningTeams) -> None:
+async def test_a_file_is_uploaded_in_pieces(teams: RunningTeams) -> None:
     data = bytes(range(256)) * 40
     total = len(data)
     async with inbox(teams) as bot:
@@ -236,7 +236,7 @@ async def test_a_file_comes_in_pieces(teams: RunningTeams) -> None:
         (f"bytes 0-{61 << 20}/{1 << 30}", b"notes", 413, "fragmentTooLarge"),
     ],
 )
-async def test_pieces_that_do_not_fit_are_refused(
+async def test_invalid_upload_pieces_are_refused(
     teams: RunningTeams, where: str, data: bytes, status: int, code: str
 ) -> None:
     async with inbox(teams) as bot:

@@ -21,7 +21,7 @@ HOUR = 3600.0  # seconds, by the clock of Teams
 PATIENT = Delivering(answer_within=10 * HOUR, retries=1, retry_after=0.02)
 
 
-async def test_a_message_arrives_as_teams_shapes_it(teams: RunningTeams) -> None:
+async def test_a_message_arrives_in_teams_format(teams: RunningTeams) -> None:
     async with inbox(teams) as bot:
         posted = await teams.say("@Bridge hi <3")
         await teams.settled()
@@ -82,7 +82,7 @@ async def test_a_message_arrives_as_teams_shapes_it(teams: RunningTeams) -> None
     assert bot.headers[0]["x-ms-conversation-id"] == teams.channel
 
 
-async def test_a_reply_names_its_chain_and_chats_have_none(teams: RunningTeams) -> None:
+async def test_a_reply_has_its_thread_id_and_a_chat_message_has_none(teams: RunningTeams) -> None:
     chat = teams.teams.world().apps[0]["group_chat"]
     person = next(iter(teams.teams.tenant.people))
     personal = teams.teams.personal_chat("bridge", person)
@@ -108,7 +108,7 @@ async def test_a_reply_names_its_chain_and_chats_have_none(teams: RunningTeams) 
     assert bot.activities[2]["channelData"] == {"tenant": {"id": teams.tenant}}
 
 
-async def test_a_bot_without_consent_hears_only_what_mentions_it(teams: RunningTeams) -> None:
+async def test_a_bot_without_consent_receives_only_mentions(teams: RunningTeams) -> None:
     closed = teams.teams.world().apps[0]["not_installed"]
 
     async with inbox(teams, "plain") as plain, inbox(teams) as bridge:
@@ -123,7 +123,7 @@ async def test_a_bot_without_consent_hears_only_what_mentions_it(teams: RunningT
     assert bridge.texts == ["to all", "<at>Plain Bot</at> to you"]
 
 
-async def test_messages_of_a_conversation_come_in_order_one_after_the_other(
+async def test_messages_of_a_conversation_are_delivered_one_at_a_time_in_order(
     teams: RunningTeams,
 ) -> None:
     async with inbox(teams) as bot:
@@ -138,7 +138,7 @@ async def test_messages_of_a_conversation_come_in_order_one_after_the_other(
     assert teams.teams.outbox.handed_over[teams.bot("bridge").app_id] == ids
 
 
-async def test_a_slow_conversation_holds_no_other(teams: RunningTeams) -> None:
+async def test_a_slow_conversation_delays_no_other(teams: RunningTeams) -> None:
     other = teams.teams.world().places[2].channel
 
     async with inbox(teams) as bot:
@@ -199,7 +199,7 @@ async def test_an_event_is_repeated_once_for_a_bot_that_does_not_answer_in_time(
     assert [lost.reason for lost in teams.teams.outbox.lost] == ["no answer: TimeoutError"]
 
 
-async def test_nobody_at_the_endpoint_loses_the_event(teams: RunningTeams) -> None:
+async def test_an_unreachable_endpoint_loses_the_event(teams: RunningTeams) -> None:
     teams.teams.outbox.delivering = PATIENT
     await teams.listen("bridge", "http://127.0.0.1:9/api/messages")
 
@@ -210,7 +210,7 @@ async def test_nobody_at_the_endpoint_loses_the_event(teams: RunningTeams) -> No
     assert [(each.activity_id, each.conversation) for each in lost] == [(posted.id, teams.channel)]
 
 
-async def test_disconnect_ends_the_delivery_in_progress_which_is_tried_again(
+async def test_a_disconnected_delivery_is_tried_again(
     teams: RunningTeams,
 ) -> None:
     teams.teams.outbox.delivering = PATIENT
@@ -238,7 +238,9 @@ async def test_disconnect_ends_the_delivery_in_progress_which_is_tried_again(
         (Fault(kind="drop", where="teams:event:19:elsewhere"), ["one", "two", "three"]),
     ],
 )
-async def test_faults_of_events(teams: RunningTeams, fault: Fault, received: list[str]) -> None:
+async def test_requested_faults_break_event_deliveries(
+    teams: RunningTeams, fault: Fault, received: list[str]
+) -> None:
     if fault.where == "*":
         fault = fault.model_copy(update={"where": f"teams:event:{teams.channel}"})
     await teams.fault(fault)
@@ -253,7 +255,7 @@ async def test_faults_of_events(teams: RunningTeams, fault: Fault, received: lis
     assert bot.texts == received
 
 
-async def test_the_token_of_an_event_is_good_for_its_bot_and_service(
+async def test_an_event_token_is_valid_for_its_bot_and_service(
     teams: RunningTeams,
 ) -> None:
     async with inbox(teams) as bot:
@@ -293,7 +295,7 @@ async def test_after_a_rotation_only_the_new_key_signs_and_is_published(
         jwt.decode(tokens[0], keys[new], algorithms=["RS256"], audience=teams.bot("bridge").app_id)
 
 
-async def test_bots_receive_an_event_for_an_install_and_a_new_channel(teams: RunningTeams) -> None:
+async def test_bots_receive_install_and_channel_created_events(teams: RunningTeams) -> None:
     closed = teams.teams.world().apps[0]["not_installed"]
 
     async with inbox(teams) as bot:
@@ -346,7 +348,7 @@ async def test_a_bot_is_installed_for_a_person(teams: RunningTeams) -> None:
     ]
 
 
-async def test_the_feed_tells_every_visible_change(teams: RunningTeams) -> None:
+async def test_the_feed_has_every_visible_change(teams: RunningTeams) -> None:
     changes: list[Change] = []
 
     async def watch() -> None:
@@ -382,7 +384,7 @@ async def test_the_feed_tells_every_visible_change(teams: RunningTeams) -> None:
     assert {c.message.channel for c in changes} == {teams.channel}
 
 
-async def test_people_act_only_where_they_can(teams: RunningTeams) -> None:
+async def test_people_act_only_in_accessible_conversations(teams: RunningTeams) -> None:
     chat = teams.teams.world().apps[0]["group_chat"]
 
     with pytest.raises(NotFound, match="No channel 'nowhere'"):
@@ -406,7 +408,7 @@ async def test_people_act_only_where_they_can(teams: RunningTeams) -> None:
         ("install", b'{"app": "bridge", "where": "nowhere"}', 404),
     ],
 )
-async def test_a_wrong_control_is_answered_with_its_reason(
+async def test_an_invalid_control_request_is_refused_with_a_reason(
     teams: RunningTeams, name: str, body: bytes, status: int
 ) -> None:
     url = f"{teams.base_url}/teams/_control/{name}"

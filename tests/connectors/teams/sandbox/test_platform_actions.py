@@ -43,29 +43,29 @@ class Diary(TeamsActivityHandler):
         self.written += [("left", account.id) for account in teams_members_removed]
 
 
-async def test_a_program_hears_who_comes_and_goes_and_new_names(teams: RunningTeams) -> None:
+async def test_a_program_receives_joins_departures_and_renames(teams: RunningTeams) -> None:
     bot = Diary()
-    who = list(teams.teams.tenant.people)[1]
+    person_id = list(teams.teams.tenant.people)[1]
     async with listening(message_route(PlainAdapter(no_authentication()), bot)) as url:
         await teams.listen("plain-noauth", url)
-        await teams.do(teams.teams.leave_as(teams.tenant, teams.channel, who))
-        await teams.do(teams.teams.join_as(teams.tenant, teams.channel, who))
-        await teams.do(teams.teams.rename_as(teams.tenant, teams.channel, who, "Plans"))
+        await teams.do(teams.teams.leave_as(teams.tenant, teams.channel, person_id))
+        await teams.do(teams.teams.join_as(teams.tenant, teams.channel, person_id))
+        await teams.do(teams.teams.rename_as(teams.tenant, teams.channel, person_id, "Plans"))
         await teams.settled()
 
     assert bot.failed == []
-    assert bot.written == [("left", who), ("joined", who), ("renamed", "Plans")]
+    assert bot.written == [("left", person_id), ("joined", person_id), ("renamed", "Plans")]
 
 
-async def test_a_channel_is_renamed_in_its_teams_general_and_a_chat_in_itself(
+async def test_rename_events_of_channels_are_in_general_and_of_chats_in_the_chat(
     teams: RunningTeams,
 ) -> None:
-    who = next(iter(teams.teams.tenant.people))
+    person_id = next(iter(teams.teams.tenant.people))
     chat = teams.teams.world().apps[0]["group_chat"]
     general = teams.teams.world().places[0].channel
     async with inbox(teams) as bot:
-        await teams.do(teams.teams.rename_as(teams.tenant, teams.channel, who, "Plans"))
-        await teams.do(teams.teams.rename_as(teams.tenant, chat, who, "Launch party"))
+        await teams.do(teams.teams.rename_as(teams.tenant, teams.channel, person_id, "Plans"))
+        await teams.do(teams.teams.rename_as(teams.tenant, chat, person_id, "Launch party"))
         await teams.settled()
 
     channel, group = sorted(bot.activities, key=lambda activity: "topicName" in activity)
@@ -75,13 +75,13 @@ async def test_a_channel_is_renamed_in_its_teams_general_and_a_chat_in_itself(
     assert (group["topicName"], group["conversation"]["id"]) == ("Launch party", chat)
 
 
-async def test_what_teams_refuses_is_refused(teams: RunningTeams) -> None:
-    who = next(iter(teams.teams.tenant.people))
+async def test_invalid_platform_actions_are_refused(teams: RunningTeams) -> None:
+    person_id = next(iter(teams.teams.tenant.people))
     general = teams.teams.world().places[0].channel
     with pytest.raises(Refused, match="General"):
-        await teams.do(teams.teams.rename_as(teams.tenant, general, who, "Plans"))
+        await teams.do(teams.teams.rename_as(teams.tenant, general, person_id, "Plans"))
     with pytest.raises(InvalidData, match="50"):
-        await teams.do(teams.teams.rename_as(teams.tenant, teams.channel, who, "x" * 51))
-    await teams.do(teams.teams.leave_as(teams.tenant, teams.channel, who))
+        await teams.do(teams.teams.rename_as(teams.tenant, teams.channel, person_id, "x" * 51))
+    await teams.do(teams.teams.leave_as(teams.tenant, teams.channel, person_id))
     with pytest.raises(Refused, match="not a member"):
         await teams.say("from outside")

@@ -45,7 +45,7 @@ async def sent(teams: RunningTeams, *attachments: Json, where: str = "", **more:
 async def press(
     teams: RunningTeams, own_id: str, name: str, values: Json | None = None, *, form: str = ""
 ) -> Outcome:
-    return await teams.do(teams.hand().press(own_id, name, values, form=form))
+    return await teams.do(teams.user().press(own_id, name, values, form=form))
 
 
 async def test_submit_is_a_message_with_a_value_and_no_text(teams: RunningTeams) -> None:
@@ -72,7 +72,7 @@ async def test_submit_is_a_message_with_a_value_and_no_text(teams: RunningTeams)
     assert await teams.texts() == [""]
 
 
-async def test_inputs_go_with_an_action_as_the_client_collects_them(teams: RunningTeams) -> None:
+async def test_an_action_sends_the_inputs_that_the_client_collects(teams: RunningTeams) -> None:
     inner = {
         "type": "AdaptiveCard", "body": [field("inner", value="deep")],
         "actions": [submit("Inside")],
@@ -117,13 +117,13 @@ async def test_inputs_go_with_an_action_as_the_client_collects_them(teams: Runni
     assert outcome == Outcome(sent=False)
 
 
-async def test_what_is_chosen_waits_for_the_press(teams: RunningTeams) -> None:
+async def test_a_choice_is_sent_with_the_next_press(teams: RunningTeams) -> None:
     menu = {"type": "Input.ChoiceSet", "id": "colour", "label": "Colour", "choices": CHOICES}
     card = await sent(teams, adaptive(menu, actions=[submit("Go")]))
 
     async with inbox(teams) as bot:
-        chosen = await teams.do(teams.hand().choose(card, "Colour", "Blue"))
-        await teams.do(teams.hand(1).press(card, "Go"))
+        chosen = await teams.do(teams.user().choose(card, "Colour", "Blue"))
+        await teams.do(teams.user(1).press(card, "Go"))
         await press(teams, card, "Go")
 
     assert chosen == Outcome(sent=False)
@@ -143,7 +143,7 @@ async def test_what_is_chosen_waits_for_the_press(teams: RunningTeams) -> None:
          "This is a required input."),
     ],
 )  # fmt: skip
-async def test_the_client_holds_back_what_is_not_valid(
+async def test_a_press_with_invalid_inputs_is_not_sent(
     teams: RunningTeams, input_field: Json, value: Any, error: str
 ) -> None:
     card = await sent(teams, adaptive(input_field, actions=[submit("Go")]))
@@ -175,7 +175,7 @@ async def test_the_client_holds_back_what_is_not_valid(
         ({"type": "signin", "title": "B", "value": "https://a.example"}, True, None, ""),
     ],
 )  # fmt: skip
-async def test_buttons_of_the_bot_framework(
+async def test_bot_framework_buttons_send_their_activity(
     teams: RunningTeams, button: Json, in_card: bool, expected: Json | None, text: str
 ) -> None:
     data = {"msteams": button, "own": 7, "both": "from data"}
@@ -195,7 +195,9 @@ async def test_buttons_of_the_bot_framework(
         assert (posted.author, posted.thread) == ("Ada Lindqvist", card)
 
 
-async def test_execute_is_an_invoke_and_its_card_is_for_one_person(teams: RunningTeams) -> None:
+async def test_an_execute_press_is_an_invoke_answered_with_a_personal_card(
+    teams: RunningTeams,
+) -> None:
     first = adaptive(field("name"), actions=[execute("Go", "run", {"a": 1}, id="go")])
     second = {"type": "AdaptiveCard", "version": "1.5", "body": [words("done")],
               "actions": [execute("Again", "again")]}  # fmt: skip
@@ -204,8 +206,8 @@ async def test_execute_is_an_invoke_and_its_card_is_for_one_person(teams: Runnin
     async with inbox(teams) as bot:
         bot.replies = [{"statusCode": 200, "type": ADAPTIVE, "value": second}]
         outcome = await press(teams, card, "Go", {"name": "Zoë"})
-        mine = await teams.call(teams.hand().whispers)
-        theirs = await teams.call(teams.hand(1).whispers)
+        mine = await teams.call(teams.user().whispers)
+        theirs = await teams.call(teams.user(1).whispers)
         with pytest.raises(NotFound, match="there is Again"):
             await press(teams, card, "go")
         await press(teams, card, "Again")
@@ -246,7 +248,7 @@ async def test_execute_is_an_invoke_and_its_card_is_for_one_person(teams: Runnin
         ("a text", "", WENT_WRONG),
     ],
 )  # fmt: skip
-async def test_answers_to_execute(
+async def test_invoke_answers_are_shown_as_notices_or_errors(
     teams: RunningTeams, reply: Any, notice: str, failed: str
 ) -> None:
     card = await sent(teams, adaptive(actions=[execute("Go", "run")]))
@@ -258,7 +260,7 @@ async def test_answers_to_execute(
     assert (outcome.sent, outcome.notice, outcome.failed) == (True, notice, failed)
 
 
-async def test_older_cards_fall_back_and_what_teams_does_not_show_cannot_be_pressed(
+async def test_older_cards_use_fallbacks_and_hidden_actions_cannot_be_pressed(
     teams: RunningTeams,
 ) -> None:
     fallback = execute("Go", "run", fallback=submit("Go", {"old": 1}))
@@ -278,7 +280,7 @@ async def test_older_cards_fall_back_and_what_teams_does_not_show_cannot_be_pres
     assert [activity["value"] for activity in bot.activities] == [{"old": 1}]
 
 
-async def test_a_dialog_opens_goes_on_and_ends(teams: RunningTeams) -> None:
+async def test_a_dialog_is_opened_continued_and_closed(teams: RunningTeams) -> None:
     fetch = submit("Ask", {"msteams": {"type": "task/fetch"}, "what": 1})
     card = await sent(teams, adaptive(actions=[fetch]), hero(
         {"type": "invoke", "title": "Buy", "value": {"type": "task/fetch", "what": 2}}
@@ -293,26 +295,26 @@ async def test_a_dialog_opens_goes_on_and_ends(teams: RunningTeams) -> None:
             {"task": {"type": "message", "value": "Thank you"}},
             {"task": {"type": "continue", "value": {"title": "Page", "url": "https://a.example"}}},
         ]
-        hand = teams.hand()
+        user = teams.user()
         opened = await press(teams, card, "Ask")
         assert opened.form
-        empty = await teams.do(hand.submit_form(opened.form.id))
-        following = await teams.do(hand.submit_form(opened.form.id, {"Name": "Zoë"}))
-        assert following.form
-        await teams.do(hand.choose("", "name", "Bo", form=following.form.id))
-        ended = await press(teams, "", "2", form=following.form.id)
+        empty = await teams.do(user.submit_form(opened.form.id))
+        next_outcome = await teams.do(user.submit_form(opened.form.id, {"Name": "Zoë"}))
+        assert next_outcome.form
+        await teams.do(user.choose("", "name", "Bo", form=next_outcome.form.id))
+        ended = await press(teams, "", "2", form=next_outcome.form.id)
         page = await press(teams, card, "Buy")
-        standing = await teams.call(hand.forms)
+        standing = await teams.call(user.forms)
         assert page.form
-        closed = await teams.do(hand.close_form(page.form.id))
+        closed = await teams.do(user.close_form(page.form.id))
         with pytest.raises(NotFound):
-            await teams.do(hand.submit_form(opened.form.id))
+            await teams.do(user.submit_form(opened.form.id))
 
     assert (opened.form.title, opened.form.fields) == ("A form", {"name": "Name"})
     assert (empty.sent, empty.errors) == (False, {"name": "This is a required input."})
-    assert (following.form.title, ended.notice, ended.form) == ("Next", "Thank you", None)
+    assert (next_outcome.form.title, ended.notice, ended.form) == ("Next", "Thank you", None)
     assert [each.title for each in standing] == ["Page"]
-    assert (closed.sent, await teams.call(hand.forms)) == (False, [])
+    assert (closed.sent, await teams.call(user.forms)) == (False, [])
     theme = {"theme": "default"}
     assert [(i["name"], i["value"]) for i in bot.invokes] == [
         ("task/fetch", {"data": {"msteams": {"type": "task/fetch"}, "what": 1}, "context": theme}),
@@ -322,7 +324,7 @@ async def test_a_dialog_opens_goes_on_and_ends(teams: RunningTeams) -> None:
     ]
 
 
-async def test_a_dialog_stays_when_the_bot_fails(teams: RunningTeams) -> None:
+async def test_a_dialog_stays_open_when_the_bot_fails(teams: RunningTeams) -> None:
     card = await sent(teams, adaptive(actions=[submit("Ask", {"msteams": {"type": "task/fetch"}})]))
     info = {"title": "A form", "card": adaptive(field("name"), actions=[submit("Send")])}
 
@@ -336,14 +338,14 @@ async def test_a_dialog_stays_when_the_bot_fails(teams: RunningTeams) -> None:
         nothing = await press(teams, card, "Ask")
         assert opened.form
         bot.answers = [500]
-        failed = await teams.do(teams.hand().submit_form(opened.form.id))
-        ended = await teams.do(teams.hand().submit_form(opened.form.id))
+        failed = await teams.do(teams.user().submit_form(opened.form.id))
+        ended = await teams.do(teams.user().submit_form(opened.form.id))
 
     assert (wrong.failed, nothing.failed, failed.failed) == (WENT_WRONG, UNREACHABLE, UNREACHABLE)
     assert (ended.answered, ended.failed, ended.form) == (True, "", None)
 
 
-async def test_a_bot_that_does_not_answer_in_time_is_out_of_reach(teams: RunningTeams) -> None:
+async def test_a_press_fails_when_the_bot_answers_late(teams: RunningTeams) -> None:
     teams.teams.outbox.delivering = ONCE
     card = await sent(
         teams, adaptive(actions=[execute("Go", "run"), submit("Say"),
@@ -368,7 +370,7 @@ async def test_a_bot_that_does_not_answer_in_time_is_out_of_reach(teams: Running
     assert refused == Outcome(sent=True, failed=WENT_WRONG)
 
 
-async def test_faults_of_presses(teams: RunningTeams) -> None:
+async def test_requested_faults_break_presses(teams: RunningTeams) -> None:
     card = await sent(teams, adaptive(actions=[execute("Go", "run"), submit("Say")]))
     reply = {"statusCode": 200, "type": "application/vnd.microsoft.activity.message", "value": "y"}
 
@@ -384,23 +386,23 @@ async def test_faults_of_presses(teams: RunningTeams) -> None:
     assert (late.notice, len(bot.activities)) == ("y", 1)
 
 
-async def test_a_suggested_action_says_something(teams: RunningTeams) -> None:
+async def test_a_suggested_action_posts_its_message(teams: RunningTeams) -> None:
     person = next(iter(teams.teams.tenant.people))
     chat = teams.teams.personal_chat("bridge", person)
     action = {"type": "imBack", "title": "Yes", "value": "yes please"}
     card = await sent(teams, where=chat, text="Well?", suggestedActions={"actions": [action]})
 
     async with inbox(teams) as bot:
-        await teams.do(teams.hand(channel=chat).press(card, "Yes"))
+        await teams.do(teams.user(channel=chat).press(card, "Yes"))
         await teams.settled()
 
     assert bot.texts == ["yes please"]
 
 
-async def test_controls_that_do_not_exist_are_refused_with_a_reason(teams: RunningTeams) -> None:
+async def test_presses_of_missing_controls_are_refused_with_a_reason(teams: RunningTeams) -> None:
     card = await sent(teams, adaptive(field("name"), actions=[submit("Go")]))
     posted = await teams.say("only words")
-    hand = teams.hand()
+    user = teams.user()
 
     with pytest.raises(NotFound, match="there is Go"):
         await press(teams, card, "Stop")
@@ -409,15 +411,15 @@ async def test_controls_that_do_not_exist_are_refused_with_a_reason(teams: Runni
     with pytest.raises(NotFound, match="No message"):
         await press(teams, "1", "Go")
     with pytest.raises(NotFound, match="there is name"):
-        await teams.do(hand.choose(card, "colour", "r"))
+        await teams.do(user.choose(card, "colour", "r"))
     with pytest.raises(NotFound, match="No form"):
-        await teams.do(hand.submit_form("none"))
+        await teams.do(user.submit_form("none"))
     chat = teams.teams.personal_chat("bridge", posted.author_id)
     with pytest.raises(Refused):
-        await teams.do(teams.hand(1, chat).press(card, "Go"))
+        await teams.do(teams.user(1, chat).press(card, "Go"))
     for name, value in (("name", True), ("name", [1])):
         with pytest.raises(InvalidData):
-            await teams.do(hand.choose(card, name, value))
+            await teams.do(user.choose(card, name, value))
 
 
 @pytest.mark.parametrize(
@@ -437,13 +439,13 @@ async def test_invalid_input_values_are_refused_with_a_reason(
     card = await sent(teams, adaptive(each, actions=[submit("Go")]))
 
     with pytest.raises(InvalidData):
-        await teams.do(teams.hand().choose(card, "a", value))
+        await teams.do(teams.user().choose(card, "a", value))
 
 
 WITH_THUMBS: Json = {"channelData": {"feedbackLoop": {"type": "default"}}}
 
 
-async def test_a_thumb_is_an_invoke_with_the_form_as_text(teams: RunningTeams) -> None:
+async def test_a_feedback_button_sends_an_invoke_with_the_form(teams: RunningTeams) -> None:
     answer = await sent(teams, text="Blue.", **WITH_THUMBS)
 
     async with inbox(teams) as bot:
@@ -459,7 +461,9 @@ async def test_a_thumb_is_an_invoke_with_the_form_as_text(teams: RunningTeams) -
     }
 
 
-async def test_there_are_no_thumbs_below_what_does_not_ask_for_them(teams: RunningTeams) -> None:
+async def test_a_message_without_a_feedback_loop_has_no_feedback_buttons(
+    teams: RunningTeams,
+) -> None:
     answer = await sent(teams, text="Blue.")
 
     with pytest.raises(NotFound):
@@ -474,7 +478,7 @@ async def test_there_are_no_thumbs_below_what_does_not_ask_for_them(teams: Runni
         {"feedbackLoop": True},
     ],
 )
-async def test_a_feedback_loop_of_another_form_is_refused(teams: RunningTeams, data: Json) -> None:
+async def test_a_malformed_feedback_loop_is_refused(teams: RunningTeams, data: Json) -> None:
     async with as_bot(teams) as rest:
         answer = await rest("POST", activities(teams.channel), message(text="x", channelData=data))
 

@@ -45,7 +45,7 @@ def code(answer: Answer) -> str:
     return answer.body.get("error", {}).get("code", "")
 
 
-async def test_a_message_grows_and_is_a_message_in_the_end(teams: RunningTeams) -> None:
+async def test_a_streamed_message_grows_and_is_completed(teams: RunningTeams) -> None:
     chat = chat_of(teams)
     async with as_bot(teams) as rest:
         waiting = await rest(
@@ -85,7 +85,7 @@ async def test_a_message_grows_and_is_a_message_in_the_end(teams: RunningTeams) 
         (step("a", streamSequence=2, streamId="404"), 400, "BadRequest"),
     ],
 )  # fmt: skip
-async def test_what_is_no_step_of_a_stream_is_refused(
+async def test_an_invalid_stream_activity_is_refused(
     teams: RunningTeams, activity: Json, status: int, error: str
 ) -> None:
     async with as_bot(teams) as rest:
@@ -94,14 +94,14 @@ async def test_what_is_no_step_of_a_stream_is_refused(
     assert (answer.status, code(answer)) == (status, error)
 
 
-async def test_streams_are_for_chats_of_one_person(teams: RunningTeams) -> None:
+async def test_streams_are_limited_to_personal_chats(teams: RunningTeams) -> None:
     async with as_bot(teams) as rest:
         answer = await rest("POST", activities(teams.channel), step("a", streamSequence=1))
 
     assert (answer.status, code(answer)) == (403, "ContentStreamNotAllowed")
 
 
-async def test_one_stream_at_a_time_in_a_chat(teams: RunningTeams) -> None:
+async def test_a_chat_has_one_stream_at_a_time(teams: RunningTeams) -> None:
     chat = chat_of(teams)
     async with as_bot(teams) as rest:
         stream = await begun(rest, chat)
@@ -113,7 +113,7 @@ async def test_one_stream_at_a_time_in_a_chat(teams: RunningTeams) -> None:
     assert third.status == 201
 
 
-async def test_what_was_streamed_stays_the_beginning(teams: RunningTeams) -> None:
+async def test_streamed_text_may_only_grow(teams: RunningTeams) -> None:
     chat = chat_of(teams)
     async with as_bot(teams) as rest:
         stream = await begun(rest, chat)
@@ -131,7 +131,7 @@ async def test_what_was_streamed_stays_the_beginning(teams: RunningTeams) -> Non
     assert texts == ["A brown"]
 
 
-async def test_a_stream_that_is_over_takes_nothing_more(
+async def test_a_completed_stream_accepts_no_more_text(
     teams: RunningTeams, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chat = chat_of(teams)
@@ -150,7 +150,7 @@ async def test_a_stream_that_is_over_takes_nothing_more(
     assert (while_open.status, edited.status) == (403, 200)
 
 
-async def test_a_person_stops_it_and_it_stays_as_it_is(teams: RunningTeams) -> None:
+async def test_a_stream_stopped_by_a_person_keeps_its_text(teams: RunningTeams) -> None:
     chat = chat_of(teams)
     person = teams.teams.world().people[0].id
     async with as_bot(teams) as rest:

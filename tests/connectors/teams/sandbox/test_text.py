@@ -54,12 +54,14 @@ def test_names_after_an_at_sign_become_mentions_and_everything_else_is_escaped()
         ("<b>1 &lt; 2</b>", "plain", "<b>1 &lt; 2</b>"),
     ],
 )
-def test_an_activitys_text_is_read_without_its_tags(text: str, text_format: str, read: str) -> None:
+def test_the_readable_text_of_an_activity_has_no_tags(
+    text: str, text_format: str, read: str
+) -> None:
     assert readable(text, text_format) == read
 
 
 @pytest.mark.parametrize("piece", ["<at>", "<at ", "</at>", "<br", "@", "<", "&", "</p>"])
-def test_hostile_text_takes_no_time(piece: str) -> None:
+def test_hostile_text_is_read_in_bounded_time(piece: str) -> None:
     tenant = seed(1)
     before = time.process_time()
 

@@ -13,7 +13,7 @@ from connectors.teams.sandbox import LOCAL
 from tests.waiting import LONGEST_WAIT
 
 
-def test_the_world_has_two_teams_with_their_channels_and_the_ids_that_bots_need() -> None:
+def test_the_world_has_two_teams_with_channels_and_bot_ids() -> None:
     teams: LocalPlatform = LOCAL.build(SandboxContext(base_url="http://sandbox", channels=4))
 
     world = teams.world()
@@ -50,7 +50,7 @@ def test_the_world_has_two_teams_with_their_channels_and_the_ids_that_bots_need(
     assert bridge["not_installed"] not in {place.channel for place in world.places}
 
 
-def test_the_ids_are_the_same_every_time_and_there_is_always_a_channel() -> None:
+def test_the_seeded_ids_are_stable_and_there_is_at_least_one_channel() -> None:
     with_channel, without_channel = (
         LOCAL.build(SandboxContext("http://sandbox", channels=n)) for n in (1, 0)
     )
@@ -59,7 +59,7 @@ def test_the_ids_are_the_same_every_time_and_there_is_always_a_channel() -> None
     assert [place.channel_name for place in with_channel.world().places] == ["General", "General"]
 
 
-async def test_the_sandbox_serves_it_to_people_and_bots() -> None:
+async def test_the_sandbox_server_serves_teams_to_people_and_bots() -> None:
     served: asyncio.Queue[str] = asyncio.Queue()
     serving = asyncio.create_task(
         serve_sandbox(names=("teams",), on_ready=lambda a, _: served.put_nowait(a.base_url))
