@@ -72,5 +72,5 @@ def _count(components: list[JsonValue]) -> int:
     return count
 
 
-def _not_asked_loss(why: str) -> Loss:
-    return Loss(path="/", kind="feedback_not_asked", what="feedback", shown_as=f"nothing: {why}")
+def _not_asked_loss(reason: str) -> Loss:
+    return Loss(path="/", kind="feedback_not_asked", what="feedback", shown_as=f"nothing: {reason}")

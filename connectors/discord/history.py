@@ -98,8 +98,8 @@ class History:
                 yield self._wrap("MESSAGE_CREATE", message, channel, "", None)
             else:
                 yield broken
-            if (following := await anext(source, None)) is not None:
-                heapq.heappush(heads, (int(following["id"]), number, following, source))
+            if (next_message := await anext(source, None)) is not None:
+                heapq.heappush(heads, (int(next_message["id"]), number, next_message, source))
 
     async def find(
         self, call: Call, after: str | None, *, since: float | None = None, changed: bool = False

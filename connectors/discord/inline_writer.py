@@ -89,13 +89,13 @@ def write_inline(
             value = node.value.replace("\n", " ") if "\n" in node.value else node.value
             piece = escape(value, starts_line=last[-1] == "\n")
         elif isinstance(node, (Emphasis, Link)):
-            following = (
+            next_text = (
                 "".join(
                     [_first_of(following_node) for following_node in nodes[index + 1 : index + 3]]
                 )
                 + after
             )
-            piece = _depending(node, last[-1], following[:2], within)
+            piece = _depending(node, last[-1], next_text[:2], within)
         else:
             piece = _write(node, within)
         if piece:

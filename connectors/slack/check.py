@@ -102,12 +102,12 @@ async def _receive_findings(
         yield Finding("ok", "the app token opens a socket")
 
 
-def _token_finding(what: str, error: BridgeError) -> Finding:
+def _token_finding(problem: str, error: BridgeError) -> Finding:
     """The finding for a failed call; without an answer, it says nothing about the token."""
     if isinstance(error, (RateLimited, Unavailable, Unsettled)):
         todo = "check the network and api_url, then try again: the token was not checked"
         return Finding("error", f"Slack cannot be asked: {error}", todo)
-    return Finding("error", f"{what}: {error}", _advice(error))
+    return Finding("error", f"{problem}: {error}", _advice(error))
 
 
 async def _channel_finding(api: WebApi, channel: ChannelRef, team: str, handle: str) -> Finding:
@@ -124,8 +124,8 @@ async def _channel_finding(api: WebApi, channel: ChannelRef, team: str, handle: 
         todo = f"check the id; in a private channel first say /invite @{handle}"
         return Finding("error", str(error), todo)
     except (RateLimited, Unavailable, Unsettled) as error:
-        what = f"channel {channel.channel!r} was not checked: {error}"
-        return Finding("warning", what, "try again later")
+        problem = f"channel {channel.channel!r} was not checked: {error}"
+        return Finding("warning", problem, "try again later")
     except PlatformError as error:
         return Finding("error", str(error), _advice(error))
     return _membership(channel, object_at(answer, "channel"), handle)
@@ -133,12 +133,12 @@ async def _channel_finding(api: WebApi, channel: ChannelRef, team: str, handle: 
 
 def _membership(channel: ChannelRef, info: Json, handle: str) -> Finding:
     name = f"#{text_at(info, 'name')}" if text_at(info, "name") else "the direct message"
-    what = f"channel {channel.channel!r} ({name})"
+    label = f"channel {channel.channel!r} ({name})"
     if info.get("is_archived") is True:
-        return Finding("error", f"{what} is archived", "unarchive it or take it out of its room")
+        return Finding("error", f"{label} is archived", "unarchive it or take it out of its room")
     if info.get("is_member") is False:
-        return Finding("error", f"the bot is not in {what}", f"say /invite @{handle} there")
-    return Finding("ok", f"{what} can be read and written")
+        return Finding("error", f"the bot is not in {label}", f"say /invite @{handle} there")
+    return Finding("ok", f"{label} can be read and written")
 
 
 def _advice(error: BridgeError) -> str:

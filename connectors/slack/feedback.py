@@ -84,5 +84,5 @@ def _section(text: str) -> JsonValue:
     return {"type": "section", "text": text_object, "expand": True}
 
 
-def _question_loss(why: str) -> Loss:
-    return Loss(path="/", kind="feedback_not_asked", what="feedback", shown_as=f"nothing: {why}")
+def _question_loss(reason: str) -> Loss:
+    return Loss(path="/", kind="feedback_not_asked", what="feedback", shown_as=f"nothing: {reason}")

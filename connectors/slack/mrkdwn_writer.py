@@ -354,5 +354,5 @@ def _is_active(match: re.Match[str], value: str, before: str, within: str, *, mo
     if sign == "`":
         return later
     previous = value[start - 1] if start else before
-    following = value[start + 1 : start + 2]
-    return later and not previous.isalnum() and not following.isspace()
+    next_character = value[start + 1 : start + 2]
+    return later and not previous.isalnum() and not next_character.isspace()

@@ -83,15 +83,15 @@ class ReadBack:
     ) -> Raw | None:  # fmt: skip
         """The event that Slack would have sent for a reaction that was added (`present`) or
         removed; None for an emoji or actor that is not Slack's."""
-        name, who = emoji_to_reaction(emoji), ids.split_actor(actor)
-        if name is None or who is None:
+        name, actor_parts = emoji_to_reaction(emoji), ids.split_actor(actor)
+        if name is None or actor_parts is None:
             return None
         event: Json = {
-            "type": "reaction_added" if present else "reaction_removed", "user": who[1],
+            "type": "reaction_added" if present else "reaction_removed", "user": actor_parts[1],
             "reaction": name, "event_ts": ids.ts_at(at),
             "item": {"type": "message", "channel": channel.channel, "ts": target},
         }  # fmt: skip
-        key = ids.reaction_key(channel.channel, target, name, who[1], ids.ts_at(at))
+        key = ids.reaction_key(channel.channel, target, name, actor_parts[1], ids.ts_at(at))
         order = ids.order_key_at(at)
         return enveloped(self._account, _nobody(channel), channel, event, at, key, order)
 

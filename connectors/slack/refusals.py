@@ -85,24 +85,24 @@ _MAYBE_TAKEN = ("fatal_error", "internal_error")
 _NOT_NOW = ("accesslimited", "request_timeout", "service_unavailable", "team_added_to_org")
 
 
-def error_of_code(what: str, code: str, body: Json, *, once: bool) -> PlatformError:
+def error_of_code(label: str, code: str, body: Json, *, once: bool) -> PlatformError:
     """The error that an `ok: false` answer with this code means; an unknown code is Refused.
 
-    `what` begins the text. `once`: the request must not be repeated, so an internal error of Slack
+    `label` begins the text. `once`: the request must not be repeated, so an internal error of Slack
     is Unsettled.
     """
     if code in _MAYBE_TAKEN:
-        text = f"{what}: Slack had a fault of its own ({code!r})"
+        text = f"{label}: Slack had a fault of its own ({code!r})"
         return Unsettled(text, code=code) if once else Unavailable(text, code=code)
     if code in _NOT_NOW:
-        return Unavailable(f"{what}: Slack cannot do it now ({code!r})", code=code)
+        return Unavailable(f"{label}: Slack cannot do it now ({code!r})", code=code)
     unnamed = FormRefused if code in _OF_FORM else Refused
     kind, todo = _REFUSALS.get(code, (unnamed, _messages_of(body)))
     if code == "missing_scope":
         todo = _missing_scope(text_at(body, "needed"))
     if code.startswith("restricted_action") and code not in _REFUSALS:
         todo = _REFUSALS["restricted_action"][1]
-    return kind(f"{what}: Slack refused with {code!r}" + (f": {todo}" if todo else ""), code=code)
+    return kind(f"{label}: Slack refused with {code!r}" + (f": {todo}" if todo else ""), code=code)
 
 
 def _missing_scope(needed: str) -> str:

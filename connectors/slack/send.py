@@ -84,8 +84,8 @@ class WebApi:
         `once`: the call must not be repeated, so a lost answer raises Unsettled instead of
         Unavailable. Raises PlatformError.
         """
-        data, what = orjson.dumps(body), _request_name(method, body)
-        return (await self._request(method, what, data, _JSON, once=once)).body
+        data, label = orjson.dumps(body), _request_name(method, body)
+        return (await self._request(method, label, data, _JSON, once=once)).body
 
     async def read(self, method: str, **arguments: str) -> Json:
         """Call a method that reads, and return the answer's body.
@@ -104,9 +104,9 @@ class WebApi:
         return await self._ask(method, arguments)
 
     async def _ask(self, method: str, arguments: Mapping[str, str]) -> Answer:
-        what = _request_name(method, arguments)
+        label = _request_name(method, arguments)
         try:
-            return await self._request(method, what, arguments, _FORM, once=False)
+            return await self._request(method, label, arguments, _FORM, once=False)
         except RateLimited as error:
             self._pace.block(method, error.retry_after)
             raise
@@ -134,10 +134,10 @@ class WebApi:
                 await self._pace.turn(method, urgency, wait_limit=wait_limit)
                 page = (await self._ask(method, query)).body
             yield page
-            following = text_at(page, "response_metadata", "next_cursor")
-            if not following or following == cursor:
+            next_cursor = text_at(page, "response_metadata", "next_cursor")
+            if not next_cursor or next_cursor == cursor:
                 return
-            cursor = following
+            cursor = next_cursor
 
     async def _page_with_retries(
         self, method: str, urgency: Urgency, arguments: Mapping[str, str]
@@ -182,16 +182,16 @@ class WebApi:
             await session.close()
 
     async def _request(
-        self, method: str, what: str, data: object, kind: str, *, once: bool
+        self, method: str, label: str, data: object, kind: str, *, once: bool
     ) -> Answer:
         headers = {"Authorization": f"Bearer {await self._token()}", "Content-Type": kind}
-        with self.credential.watched(), translated(what, once=once):
+        with self.credential.watched(), translated(label, once=once):
             await _notice_closed_connections()
             async with self._open_session().post(
                 self._base_url + method, data=data, headers=headers, allow_redirects=False
             ) as response:
                 content = await response.read()
-            body = _checked(what, response.status, response.headers, content, once=once)
+            body = _checked(label, response.status, response.headers, content, once=once)
         scopes = response.headers.get("x-oauth-scopes", "")
         return Answer(body, frozenset(scopes.replace(" ", "").split(",")) - {""})
 
@@ -273,7 +273,7 @@ def receipt_of(call: Call, message: Json) -> Receipt:
 
 
 @contextmanager
-def translated(what: str = "Slack", *, once: bool = True) -> Generator[None]:
+def translated(label: str = "Slack", *, once: bool = True) -> Generator[None]:
     """Translate foreign errors to our tree.
 
     `once`: an error after which the request may have been processed is Unsettled; for a request
@@ -284,27 +284,27 @@ def translated(what: str = "Slack", *, once: bool = True) -> Generator[None]:
     except (PlatformError, asyncio.CancelledError):
         raise
     except SlackApiError as error:
-        raise _api_error(what, error, once=once) from error
+        raise _api_error(label, error, once=once) from error
     except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
         raise Unavailable(
-            f"{what}: no connection to Slack ({_error_text(error)}); the bridge retries"
+            f"{label}: no connection to Slack ({_error_text(error)}); the bridge retries"
         ) from error
     except (
         aiohttp.InvalidURL,
         aiohttp.NonHttpUrlClientError,
         aiohttp.ServerFingerprintMismatch,
     ) as error:
-        raise Refused(f"{what}: {_error_text(error)}; check api_url") from error
+        raise Refused(f"{label}: {_error_text(error)}; check api_url") from error
     except (ConnectionRefusedError, aiohttp.WSServerHandshakeError) as error:
-        raise Unavailable(f"{what}: Slack refuses connections ({_error_text(error)})") from error
+        raise Unavailable(f"{label}: Slack refuses connections ({_error_text(error)})") from error
     except (aiohttp.ClientError, TimeoutError, OSError, SlackRequestError) as error:
         if _was_not_sent(error):
-            raise Unavailable(f"{what}: the connection was closed; the bridge retries") from error
+            raise Unavailable(f"{label}: the connection was closed; the bridge retries") from error
         raise _answer_lost(
-            what, _error_text(error), once=once, late=isinstance(error, TimeoutError)
+            label, _error_text(error), once=once, late=isinstance(error, TimeoutError)
         ) from error
     except (SlackClientError, BoltError, aiohttp.WSMessageTypeError) as error:
-        raise Refused(f"{what}: {_error_text(error)}") from error
+        raise Refused(f"{label}: {_error_text(error)}") from error
 
 
 def _was_not_sent(error: BaseException) -> bool:
@@ -315,57 +315,57 @@ def _was_not_sent(error: BaseException) -> bool:
     return reset and "closing transport" in str(cause)
 
 
-def _answer_lost(what: str, reason: str, *, once: bool, late: bool = False) -> PlatformError:
+def _answer_lost(label: str, reason: str, *, once: bool, late: bool = False) -> PlatformError:
     if once:
-        text = f"{what}: no answer ({reason}); Slack may have processed the request"
+        text = f"{label}: no answer ({reason}); Slack may have processed the request"
         return Unsettled(text, late=late)
-    return Unavailable(f"{what}: no answer ({reason}); the request may be repeated")
+    return Unavailable(f"{label}: no answer ({reason}); the request may be repeated")
 
 
-def _api_error(what: str, error: SlackApiError, *, once: bool) -> PlatformError:
+def _api_error(label: str, error: SlackApiError, *, once: bool) -> PlatformError:
     response = error.response
     status = getattr(response, "status_code", 200)
     headers: Mapping[str, str] = getattr(response, "headers", None) or {}
     data = getattr(response, "data", response)
     body = data if isinstance(data, dict) else {}
-    return _error(what, status, headers, body, once=once) or Refused(
-        f"{what}: {_error_text(error)}"
+    return _error(label, status, headers, body, once=once) or Refused(
+        f"{label}: {_error_text(error)}"
     )
 
 
 def _checked(
-    what: str, status: int, headers: Mapping[str, str], content: bytes, *, once: bool
+    label: str, status: int, headers: Mapping[str, str], content: bytes, *, once: bool
 ) -> Json:
     try:
         parsed = orjson.loads(content)
     except orjson.JSONDecodeError:
         parsed = None
-    if error := _error(what, status, headers, parsed, once=once):
+    if error := _error(label, status, headers, parsed, once=once):
         raise error
     return cast("Json", parsed)
 
 
 def _error(
-    what: str, status: int, headers: Mapping[str, str], parsed: object, *, once: bool
+    label: str, status: int, headers: Mapping[str, str], parsed: object, *, once: bool
 ) -> PlatformError | None:
     """The error of an answer; None for a success."""
     body = parsed if isinstance(parsed, dict) else {}
     code = text_at(body, "error")
     if status == 429 or code in ("ratelimited", "rate_limited", "message_limit_exceeded"):
         wait = _retry_after(headers)
-        return RateLimited(f"{what}: Slack asks to wait {wait:g} s", retry_after=wait, code=code)
+        return RateLimited(f"{label}: Slack asks to wait {wait:g} s", retry_after=wait, code=code)
     if status == 501:
-        return Refused(f"{what}: HTTP 501: Slack does not know this request", code="501")
+        return Refused(f"{label}: HTTP 501: Slack does not know this request", code="501")
     if status >= 500:
-        return _answer_lost(what, f"HTTP {status}", once=once, late=status == 504)
+        return _answer_lost(label, f"HTTP {status}", once=once, late=status == 504)
     if body.get("ok") is True:
         return None
     if code:
-        return error_of_code(what, code, body, once=once)
+        return error_of_code(label, code, body, once=once)
     if 200 <= status < 300:
-        return _answer_lost(what, "it was not JSON from Slack", once=once)
+        return _answer_lost(label, "it was not JSON from Slack", once=once)
     return Refused(
-        f"{what}: HTTP {status} that did not come from Slack; check api_url and any proxy between",
+        f"{label}: HTTP {status} that did not come from Slack; check api_url and any proxy between",
         code=str(status),
     )
 

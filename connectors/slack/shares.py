@@ -119,10 +119,10 @@ class Shares:
                     return receipt
                 pause, waited = min(2 * pause, _LONGEST_LOOK), waited + pause
         except PlatformError as error:
-            why = str(error)
+            reason = str(error)
         else:
-            why = f"it does not show them after {waited:g} s"
-        raise Unsettled(f"{call.method} to {call.channel}: Slack took the files; {why}")
+            reason = f"it does not show them after {waited:g} s"
+        raise Unsettled(f"{call.method} to {call.channel}: Slack took the files; {reason}")
 
     async def _first_message(self, call: Call, file: str) -> Receipt | None:
         """The first message with the file in the channel of this call."""

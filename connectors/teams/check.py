@@ -84,24 +84,24 @@ def _check_public_url(public_url: str | None) -> Finding:
 def _check_validation(settings: TeamsSettings) -> list[Finding]:
     if settings.validate_tokens:
         return [Finding("ok", "Activities are taken only with a token of the Bot Framework")]
-    what = "validate_tokens is off: whoever reaches the endpoint can post as anybody"
-    return [Finding("warning", what, "Good for the sandbox only; remove the line otherwise")]
+    problem = "validate_tokens is off: whoever reaches the endpoint can post as anybody"
+    return [Finding("warning", problem, "Good for the sandbox only; remove the line otherwise")]
 
 
 async def _check_channel(
     channel: ChannelRef, settings: TeamsSettings, references: References
 ) -> Finding:
     if settings.tenant_id and channel.workspace != settings.tenant_id:
-        what = f"Channel {channel} is in tenant {channel.workspace!r}, not in tenant_id"
-        return Finding("error", what, "Correct the tenant of the channel or of the account")
+        problem = f"Channel {channel} is in tenant {channel.workspace!r}, not in tenant_id"
+        return Finding("error", problem, "Correct the tenant of the channel or of the account")
     if await references.get(channel.channel):
         return Finding("ok", f"Channel {channel} was heard from")
     todo = "Install the app in its team or chat, or mention the bot there once"
     if await references.service_url(channel) or settings.default_service_url:
-        what = f"Channel {channel} was not heard from yet; posts go to its tenant's address"
-        return Finding("warning", what, todo)
-    what = f"Channel {channel} was never heard from, so nothing can be posted there"
-    return Finding("error", what, f"{todo}, or set default_service_url")
+        problem = f"Channel {channel} was not heard from yet; posts go to its tenant's address"
+        return Finding("warning", problem, todo)
+    problem = f"Channel {channel} was never heard from, so nothing can be posted there"
+    return Finding("error", problem, f"{todo}, or set default_service_url")
 
 
 def _sdk_note() -> Finding:
@@ -113,5 +113,5 @@ def _sdk_note() -> Finding:
             "botbuilder-core is not installed",
             "run `pip install .` in the folder of the bridge's source",
         )
-    what = f"botbuilder-core {installed}; Microsoft ended its support on 2025-12-31"
-    return Finding("ok", f"{what}: only receive.py and send.py use it")
+    label = f"botbuilder-core {installed}; Microsoft ended its support on 2025-12-31"
+    return Finding("ok", f"{label}: only receive.py and send.py use it")

@@ -223,9 +223,9 @@ _SUBSTITUTES: dict[type, tuple[str, str, str]] = {
 
 def _losses(document: Document) -> Iterator[Loss]:
     kinds = _kinds(document)
-    for kind, (name, what, shown_as) in _SUBSTITUTES.items():
+    for kind, (name, node_name, shown_as) in _SUBSTITUTES.items():
         if kind in kinds:
-            yield Loss(path="/content", kind=name, what=what, shown_as=shown_as)
+            yield Loss(path="/content", kind=name, what=node_name, shown_as=shown_as)
 
 
 def _kinds(document: Document) -> set[type]:

@@ -20,8 +20,10 @@ _SENSES: dict[str, Sense] = {"like": "good", "dislike": "bad"}
 def with_question(bodies: list[Body]) -> tuple[list[Body], tuple[Loss, ...]]:
     """Return the bodies, the last with thumbs below it; without bodies, a loss."""
     if not bodies:
-        why = "nothing: the message is empty"
-        return bodies, (Loss(path="/", kind="feedback_not_asked", what="feedback", shown_as=why),)
+        shown_as = "nothing: the message is empty"
+        return bodies, (
+            Loss(path="/", kind="feedback_not_asked", what="feedback", shown_as=shown_as),
+        )
     last = bodies[-1]
     data = last.get("channelData")
     channel_data = data if isinstance(data, dict) else {}

@@ -86,5 +86,5 @@ async def bring(consent: Consent, blobs: Blobs, http: HttpClient, settings: Team
                 "PUT", url, data=chunks, headers=headers, deadline=_FRAGMENT_S
             )
         if not answer.good:
-            what = f"Uploading the file {consent.name!r}"
-            raise error_of(what, answer.status, answer.json(), answer.headers, repeatable=True)
+            label = f"Uploading the file {consent.name!r}"
+            raise error_of(label, answer.status, answer.json(), answer.headers, repeatable=True)

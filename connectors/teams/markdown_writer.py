@@ -183,9 +183,9 @@ def _item(item: ListItem, mark: str, depth: int) -> str:
     if "\n" not in body:
         return f"{mark} {body}".rstrip()
     indent = " " * (len(mark) + 1)
-    first, *following = body.split("\n")
+    first, *other_lines = body.split("\n")
     return "\n".join(
-        [f"{mark} {first}".rstrip(), *[indent + line if line else "" for line in following]]
+        [f"{mark} {first}".rstrip(), *[indent + line if line else "" for line in other_lines]]
     )
 
 

@@ -90,7 +90,7 @@ def connect_within(deadline: float) -> float:
 
 @contextmanager
 def translated(
-    what: str = "Teams", *, repeatable: bool = False, sent: Callable[[], bool] = lambda: True
+    label: str = "Teams", *, repeatable: bool = False, sent: Callable[[], bool] = lambda: True
 ) -> Generator[None]:
     """Translate errors of the SDK and the HTTP client into PlatformError.
 
@@ -103,17 +103,17 @@ def translated(
         raise
     except msrest.exceptions.HttpOperationError as error:
         status, body = _sdk_answer(error)
-        raise error_of(what, status, body, repeatable=repeatable) from error
+        raise error_of(label, status, body, repeatable=repeatable) from error
     except aiohttp.ClientResponseError as error:
-        raise error_of(what, error.status, {}, error.headers, repeatable=repeatable) from error
+        raise error_of(label, error.status, {}, error.headers, repeatable=repeatable) from error
     except _NOT_CONNECTED as error:
-        raise Unavailable(f"{what}: cannot connect: {error}") from error
+        raise Unavailable(f"{label}: cannot connect: {error}") from error
     except _CREDENTIALS as error:
-        raise AuthFailed(f"{what}: the credentials were refused: {error}") from error
+        raise AuthFailed(f"{label}: the credentials were refused: {error}") from error
     except _OURS_TO_MEND as error:
-        raise Refused(f"{what}: this cannot be sent: {type(error).__name__}: {error}") from error
+        raise Refused(f"{label}: this cannot be sent: {type(error).__name__}: {error}") from error
     except _TRANSPORT as error:
-        text = f"{what}: {type(error).__name__}: {error}"
+        text = f"{label}: {type(error).__name__}: {error}"
         if repeatable or not sent() or _never_left(error):
             raise Unavailable(text) from error
         late = isinstance(error, TimeoutError)
@@ -156,7 +156,7 @@ _TRANSPORT = (
 
 
 def error_of(
-    what: str,
+    label: str,
     status: int,
     body: Json,
     headers: Mapping[str, str] | None = None,
@@ -165,7 +165,7 @@ def error_of(
 ) -> PlatformError:
     """Return the error of an unsuccessful response."""
     code, reason = _code_and_text(body)
-    text = f"{what}: {status} {code or 'error'}: {reason or 'no reason given'}"
+    text = f"{label}: {status} {code or 'error'}: {reason or 'no reason given'}"
     todo = _TODO.get(code)
     text = f"{text}; {todo}" if todo else text
     match status:
@@ -271,8 +271,8 @@ class HttpClient:
         if self._closed:
             raise Unavailable(f"{method} {_host(url)}: this account has been closed")
         progress = SimpleNamespace(sent=False)
-        what = f"{method} {_host(url)}"
-        with translated(what, repeatable=repeatable, sent=lambda: progress.sent):
+        label = f"{method} {_host(url)}"
+        with translated(label, repeatable=repeatable, sent=lambda: progress.sent):
             await _notice_closed_connections()
             async with self._open().request(
                 method,
@@ -529,9 +529,9 @@ class Sender:
         with self.credential.watched():
             answer = await self._authorized(method, base + path, data, repeatable)
             if not answer.good:
-                what = f"{method} {channel}"
+                label = f"{method} {channel}"
                 raise error_of(
-                    what, answer.status, answer.json(), answer.headers, repeatable=repeatable
+                    label, answer.status, answer.json(), answer.headers, repeatable=repeatable
                 )
             return answer
 

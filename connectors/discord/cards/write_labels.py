@@ -188,8 +188,8 @@ def _choice(w: Writing, node: Choice) -> list[Json]:
         return [_label(w, node, _boxes(w, node))]
     menu_places = [places[at : at + limits.OPTIONS] for at in range(0, len(places), limits.OPTIONS)]
     if len(menu_places) > 1:
-        what = f"{len(places)} options in one menu"
-        w.lose(node.at, "split_options", what, f"{len(menu_places)} menus")
+        lost_text = f"{len(places)} options in one menu"
+        w.lose(node.at, "split_options", lost_text, f"{len(menu_places)} menus")
     options = Options(w, node)
     menus = (
         _menu(w, node, options, places_of_menu, split=len(menu_places) > 1)

@@ -73,8 +73,8 @@ def _write_choice(w: Writing, node: Choice, custom_id: str, placeholder: str) ->
     runs = list(_runs(node))
     menus = sum(1 for are_links, _ in runs if not are_links)
     if menus > 1:
-        what = f"{len(node.options)} options in one menu"
-        w.lose(node.at, "split_options", what, f"{menus} menus")
+        lost_text = f"{len(node.options)} options in one menu"
+        w.lose(node.at, "split_options", lost_text, f"{menus} menus")
     for option in node.options:
         if option.url and not _is_link(option.url):
             w.lose(option.at or node.at, "unsafe_link", option.url)

@@ -88,8 +88,8 @@ def _merged(w: Writing, nodes: Iterable[Node]) -> Iterator[Node]:
         node = waiting.popleft()
         if isinstance(node, Columns):
             if (table := _table_of(node, waiting)) is not None:
-                what = f"{len(table.rows)} rows of columns"
-                w.lose(node.at, "columns_as_table", what, "a table")
+                lost_text = f"{len(table.rows)} rows of columns"
+                w.lose(node.at, "columns_as_table", lost_text, "a table")
                 node = table
         elif (icons := _icons(node)) and (node,) != w.card.nodes:
             first = icons[0]
@@ -109,14 +109,14 @@ def _icons(node: Node) -> list[Image]:
     return icons if len(icons) == len(items) else []
 
 
-def _table_of(first: Columns, following: deque[Node]) -> Table | None:
-    """Return the table of adjacent rows and dividers, removed from `following`.
+def _table_of(first: Columns, next_nodes: deque[Node]) -> Table | None:
+    """Return the table of adjacent rows and dividers, removed from `next_nodes`.
 
     None for a single row.
     """
     rows: list[Columns] = []
     consumed, after_divider = 0, False
-    for number, node in enumerate(chain((first,), following)):
+    for number, node in enumerate(chain((first,), next_nodes)):
         if isinstance(node, Columns) and len(node.columns) == len(first.columns):
             if not is_row_of_texts(node):
                 break
@@ -129,7 +129,7 @@ def _table_of(first: Columns, following: deque[Node]) -> Table | None:
     if len(rows) < 2:
         return None
     for _ in range(consumed):
-        following.popleft()
+        next_nodes.popleft()
     return columns_as_table(rows)
 
 

@@ -72,13 +72,13 @@ def _members(value: object) -> Iterator[tuple[str | int, object]]:
 
 def _loss(step: str | int, value: object) -> tuple[str, str] | None:
     if step in _KINDS:
-        return (_KINDS[str(step)], what) if (what := _what(value)) else None
+        return (_KINDS[str(step)], lost_text) if (lost_text := _text_of(value)) else None
     if step in _ADDRESSES and isinstance(value, str) and value and safe_url(value) is None:
         return "address", value[:_LONGEST]
     return None
 
 
-def _what(value: object) -> str:
+def _text_of(value: object) -> str:
     if isinstance(value, str):
         return value[:_LONGEST]
     if not isinstance(value, list):

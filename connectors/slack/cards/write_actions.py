@@ -146,10 +146,10 @@ def _fault(url: str) -> str:
 # --- what is no element ---------------------------------------------------------------------
 
 
-def _write_words(writing: Writing, node: Button, kind: str, what: str) -> None:
+def _write_words(writing: Writing, node: Button, kind: str, lost_text: str) -> None:
     """The label of a button as small print; its other members are losses."""
     shown_as = "its words" if node.does != "open" or node.disabled else "its words, without a link"
-    writing.lose(node.at, kind, what if what != "its words" else _words(node), shown_as)
+    writing.lose(node.at, kind, lost_text if lost_text != "its words" else _words(node), shown_as)
     line = button_line(node)
     if text := line_to_mrkdwn(line):
         context = {"type": "context", "elements": [mrkdwn(text)]}

@@ -165,10 +165,10 @@ def _write_inside(writing: Writing, node: Container) -> None:
     if node.spoiler or node.hidden or node.collapsed:
         kind = "spoiler" if node.spoiler else "hidden" if node.hidden else "folded"
         writing.lose(node.at, "open_container", f"a {kind} box", "open")
-    if _is_coloured(node) and writing.bar is not None and _color(node) != writing.bar:
+    if _is_coloured(node) and writing.bar_color is not None and _color(node) != writing.bar_color:
         _write_panel(writing, node)
         return
-    if writing.bar is None:
+    if writing.bar_color is None:
         _lose_color(writing, node)
     writing.write(_opened(writing, node))
 
@@ -241,8 +241,8 @@ def write_carousel(writing: Writing, node: Carousel) -> None:
         card = None if writing.is_inside or _is_boxed(held) else _card(writing, held)
         if card is None:
             writing.back_to(before)
-            what = f"{len(node.cards)} cards to leaf through"
-            writing.lose(node.at, "stack_carousel", what, "one below the other")
+            lost_text = f"{len(node.cards)} cards to leaf through"
+            writing.lose(node.at, "stack_carousel", lost_text, "one below the other")
             writing.write(node.cards)
             return
         cards.append(card)

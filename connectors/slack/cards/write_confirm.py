@@ -35,8 +35,8 @@ def lose_confirm(writing: Writing, node: Button | Input) -> None:
         return
     confirm = node.confirm
     texts = (confirm.title, plain_inlines(confirm.text), confirm.ok, confirm.cancel)
-    what = "\n".join(text for text in texts if text.strip())
-    writing.lose(node.at, "confirm", what or "a question beforehand")
+    lost_text = "\n".join(text for text in texts if text.strip())
+    writing.lose(node.at, "confirm", lost_text or "a question beforehand")
 
 
 def _plain(writing: Writing, text: str, limit: int, at: str) -> Json:

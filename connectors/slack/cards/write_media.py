@@ -100,8 +100,8 @@ def _along(writing: Writing, asset: Asset, title: Line, at: str) -> None:
 def _link_instead(writing: Writing, node: Image) -> None:
     url = _url(writing, node.asset)
     address = "" if url else address_in_loss(writing.url_of(node.asset))
-    what = " ".join(text for text in (_names(node.asset), address) if text) or "a picture"
-    writing.lose(node.at, "image_as_prose", what, "a link" if url else "its words")
+    lost_text = " ".join(text for text in (_names(node.asset), address) if text) or "a picture"
+    writing.lose(node.at, "image_as_prose", lost_text, "a link" if url else "its words")
     bare = replace(node, asset=replace(node.asset, page=""))
     writing.write((degrade.image_as_prose(bare, url),))
 
@@ -131,8 +131,8 @@ def _url(writing: Writing, asset: Asset) -> str:
 def write_gallery(writing: Writing, node: Gallery) -> None:
     """The pictures, one below the other."""
     if len(node.items) > 1:
-        what = f"{len(node.items)} pictures side by side"
-        writing.lose(node.at, "gallery", what, "one below the other")
+        lost_text = f"{len(node.items)} pictures side by side"
+        writing.lose(node.at, "gallery", lost_text, "one below the other")
     writing.write(node.items)
 
 
@@ -141,8 +141,8 @@ def write_file(writing: Writing, node: File) -> None:
         _along(writing, node.asset, node.title, node.at)
         return
     url = _url(writing, node.asset)
-    what = _names(node.asset) or plain_inlines(node.title) or "a file"
-    writing.lose(node.at, "file_as_prose", what, "a link" if url else "its words")
+    lost_text = _names(node.asset) or plain_inlines(node.title) or "a file"
+    writing.lose(node.at, "file_as_prose", lost_text, "a link" if url else "its words")
     bare = replace(node, asset=replace(node.asset, page=""))
     writing.write((degrade.file_as_prose(bare, url),))
 
@@ -159,8 +159,8 @@ def write_player(writing: Writing, node: Player) -> None:
         return
     link = safe_url(node.link) or ""
     url = link if link and len(link) < URL else _url(writing, asset)
-    what = _names(asset) or f"a {node.kind}"
-    writing.lose(node.at, "player_as_nodes", what, "a link" if url else "its words")
+    lost_text = _names(asset) or f"a {node.kind}"
+    writing.lose(node.at, "player_as_nodes", lost_text, "a link" if url else "its words")
     bare = replace(node, link=url)
     writing.write(degrade.player_as_nodes(bare, ""))
 

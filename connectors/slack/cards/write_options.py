@@ -82,8 +82,8 @@ def menus(writing: Writing, node: Choice) -> list[Json]:
         return [_boxes(writing, node, written)]
     parts = list(_parts(written))
     if len(parts) > 1:
-        what = f"one menu of {len(written)} options"
-        writing.lose(node.at, "options_split", what, f"{len(parts)} menus")
+        lost_text = f"one menu of {len(written)} options"
+        writing.lose(node.at, "options_split", lost_text, f"{len(parts)} menus")
     return [_menu(node, part) for part in parts]
 
 

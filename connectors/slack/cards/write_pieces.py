@@ -49,7 +49,7 @@ class Writing(CardWriting[Piece]):
     - `has_table`: whether a table block is written already.
     - `is_inside`: whether blocks are written for an attachment or a container. These take only the
       older kinds of blocks, and no containers.
-    - `bar`: the colour at the side of what is written, None where there is none.
+    - `bar_color`: the colour of the bar beside the current attachment; None outside of one.
     - `folded`: the ids of containers that open.
     - `opened_by`: by `id(button)`, where the words of the button stand on a container, the ids of
       the containers in it.
@@ -59,18 +59,18 @@ class Writing(CardWriting[Piece]):
 
     has_table: bool = False
     is_inside: bool = False
-    bar: str | None = None
+    bar_color: str | None = None
     folded: set[str] = field(default_factory=set[str])
     opened_by: dict[int, set[str]] = field(default_factory=dict[int, set[str]])
     toggled: list[Button] = field(default_factory=list[Button])
     last_fold: tuple[int, Piece | None] = (0, None)
 
-    def inside(self, nodes: Iterable[Node], bar: str | None = None) -> Pieces:
+    def inside(self, nodes: Iterable[Node], bar_color: str | None = None) -> Pieces:
         """Whether the block may be in an attachment (with its bar) or a container."""
-        before = self.is_inside, self.bar
-        self.is_inside, self.bar = True, bar
+        before = self.is_inside, self.bar_color
+        self.is_inside, self.bar_color = True, bar_color
         pieces = self.collect(nodes)
-        self.is_inside, self.bar = before
+        self.is_inside, self.bar_color = before
         return pieces
 
     @cached_property

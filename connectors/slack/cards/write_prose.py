@@ -97,8 +97,8 @@ def marks_lost(document: Document, at: str) -> Iterator[Loss]:
         yield Loss(path=at, kind="spoiler_shown", what=words_, shown_as="||…||")
     for label in labels_in(document):
         if _has_styles(label):
-            what = plain_inlines(label)
-            yield Loss(path=at, kind="label_style", what=what, shown_as="without styles")
+            lost_text = plain_inlines(label)
+            yield Loss(path=at, kind="label_style", what=lost_text, shown_as="without styles")
 
 
 def _has_styles(label: tuple[Inline, ...]) -> bool:

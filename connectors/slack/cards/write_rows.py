@@ -105,8 +105,8 @@ def write_section(writing: Writing, node: Section) -> None:
         section_host.block["accessory"] = element
         writing.pieces += pieces
         return
-    what = f"a {node.accessory.type} at the side"
-    writing.lose(node.at, "stack_section", what, "above" if node.leading else "below")
+    lost_text = f"a {node.accessory.type} at the side"
+    writing.lose(node.at, "stack_section", lost_text, "above" if node.leading else "below")
     if node.leading:
         writing.write(degrade.stack_section(node))
     else:

@@ -112,9 +112,9 @@ def _settings(cells: list[list[Json]], align: Aligns) -> Json:
     """The column settings that differ from the default."""
     settings: list[Json] = []
     for index, column in enumerate(zip(*cells, strict=True)):
-        how = align[index] if index < len(align) else None
+        alignment = align[index] if index < len(align) else None
         wrapped = any(_size(cell) > _WRAPPED for cell in column)
-        settings.append({"align": how or "left", **({"is_wrapped": True} if wrapped else {})})
+        settings.append({"align": alignment or "left", **({"is_wrapped": True} if wrapped else {})})
     while settings and settings[-1] == {"align": "left"}:
         settings.pop()
     return {"column_settings": settings} if settings else {}
@@ -177,8 +177,8 @@ def _inline(writing: Writing, node: Node) -> Line:
         case Rating():
             return blocks_as_line(degrade.rating_as_prose(node).text)
         case Image():
-            what = node.asset.alt or node.asset.name or "a picture"
-            writing.lose(node.at, "image_as_prose", what, "a link in its cell")
+            lost_text = node.asset.alt or node.asset.name or "a picture"
+            writing.lose(node.at, "image_as_prose", lost_text, "a link in its cell")
             return blocks_as_line(degrade.image_as_prose(node, writing.url_of(node.asset)).text)
         case Button(label, url=url):
             safe = _url(url)
@@ -213,8 +213,8 @@ def _write_code(
 def _write_list(writing: Writing, rows: list[Lines], at: str, *, header: bool) -> None:
     """A table with too many columns, as a list."""
     document = degrade.table_as_prose(_text_table(rows, (), header=header))
-    what = f"a table of {len(rows[0])} columns"
-    writing.lose(at, "table_as_prose", what, "a list of its rows")
+    lost_text = f"a table of {len(rows[0])} columns"
+    writing.lose(at, "table_as_prose", lost_text, "a list of its rows")
     writing.write((degrade.prose(*document, at=at),))
 
 

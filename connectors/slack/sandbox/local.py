@@ -179,9 +179,9 @@ class LocalSlack(PlatformActions):
     ) -> Outcome:
         """A person types `/command text`: "@Name" and "#channel" are escaped as the app
         requires."""
-        team, place, who = self._member(workspace, channel, person)
+        team, place, member = self._member(workspace, channel, person)
         return await self._commands.give(
-            team, place, who, command, self._with_references(team, text)
+            team, place, member, command, self._with_references(team, text)
         )
 
     async def press(self, press: Press) -> Outcome:

@@ -44,45 +44,45 @@ class PlatformActions(ABC):
 
     async def join_as(self, workspace: str, channel: str, person: str) -> None:
         """A person joins a channel."""
-        team, place, who = self._membership_of(workspace, channel, person)
-        if who.id not in place.members:
-            self._changes.join(team, place, who)
+        team, place, member = self._membership_of(workspace, channel, person)
+        if member.id not in place.members:
+            self._changes.join(team, place, member)
 
     async def leave_as(self, workspace: str, channel: str, person: str) -> None:
         """A person leaves a channel; nobody can leave the general channel."""
-        team, place, who = self._member(workspace, channel, person)
+        team, place, member = self._member(workspace, channel, person)
         if place.general:
             raise Refused(f"cant_leave_general: everybody is in {place.name!r}")
-        self._changes.leave(team, place, who.id)
+        self._changes.leave(team, place, member.id)
 
     async def set_topic_as(self, workspace: str, channel: str, person: str, topic: str) -> None:
-        team, place, who = self._member(workspace, channel, person)
+        team, place, member = self._member(workspace, channel, person)
         if len(topic) > LONGEST_TOPIC:
             raise InvalidData(f"A Slack topic has at most {LONGEST_TOPIC} characters")
-        self._changes.set_topic(team, place, who.id, self._with_references(team, topic))
+        self._changes.set_topic(team, place, member.id, self._with_references(team, topic))
 
     async def rename_as(self, workspace: str, channel: str, person: str, name: str) -> None:
         """A person renames a channel: lower case, digits, "-" and "_"."""
-        team, place, who = self._member(workspace, channel, person)
+        team, place, member = self._member(workspace, channel, person)
         if not _NAME.fullmatch(name) or name != name.lower():
             raise InvalidData(f"invalid_name: {name!r} is not a valid Slack channel name")
         if team.by_name.get(name, place) is not place:
             raise Refused(f"name_taken: there is a channel {name!r} already")
-        self._changes.rename(team, place, who.id, name)
+        self._changes.rename(team, place, member.id, name)
 
     async def me_as(self, workspace: str, channel: str, person: str, text: str) -> Shown:
         """A person types `/me text`; Slack accepts it in channels, not in threads."""
-        team, place, who = self._member(workspace, channel, person)
-        draft = Draft(who.id, self._with_references(team, text), subtype="me_message")
+        team, place, member = self._member(workspace, channel, person)
+        draft = Draft(member.id, self._with_references(team, text), subtype="me_message")
         return self._changes.post(team, place, draft)[1]
 
     async def broadcast_as(
         self, workspace: str, channel: str, person: str, text: str, thread: str
     ) -> Shown:
         """A person replies in a thread and also sends the reply to the channel."""
-        team, place, who = self._member(workspace, channel, person)
+        team, place, member = self._member(workspace, channel, person)
         root = self._message(place, thread)
-        draft = Draft(who.id, self._with_references(team, text), client_msg_id=str(uuid.uuid4()))
+        draft = Draft(member.id, self._with_references(team, text), client_msg_id=str(uuid.uuid4()))
         draft.parent = root.at if root.parent is None else root.parent
         draft.broadcast = True
         return self._changes.post(team, place, draft)[1]
@@ -98,11 +98,11 @@ class PlatformActions(ABC):
         self, workspace: str, channel: str, person: str, message: str, to: str, text: str = ""
     ) -> Shown:
         """A person shares a message of `channel` in the channel `to`, with or without text."""
-        team, place, who = self._member(workspace, channel, person)
+        team, place, member = self._member(workspace, channel, person)
         _, target, _ = self._member(workspace, to, person)
         shared = self._message(place, message)
         draft = Draft(
-            who.id, self._with_references(team, text), client_msg_id=str(uuid.uuid4()),
+            member.id, self._with_references(team, text), client_msg_id=str(uuid.uuid4()),
             attachments=[shared_message(team, place, shared)],
         )  # fmt: skip
         return self._changes.post(team, target, draft)[1]
@@ -110,14 +110,14 @@ class PlatformActions(ABC):
     async def stop_as(self, workspace: str, channel: str, person: str, message: str) -> None:
         """A person presses Stop under a streamed message, or on a thread with the
         status of an app."""
-        team, place, who = self._member(workspace, channel, person)
+        team, place, member = self._member(workspace, channel, person)
         target = self._message(place, message)
         if stop(target, self._changes.now()) and target.app is not None:
             thread = ts_of(target.parent or target.at)
-            self._changes.stopped(team, place, target.app, thread, [target.ts], who.id)
+            self._changes.stopped(team, place, target.app, thread, [target.ts], member.id)
         elif place.status(message, self._changes.now()):
             for app in team.apps:
-                self._changes.stopped(team, place, app, message, [], who.id)
+                self._changes.stopped(team, place, app, message, [], member.id)
         else:
             raise Refused(f"Message {message!r} is not being streamed")
 
@@ -125,38 +125,40 @@ class PlatformActions(ABC):
         self, workspace: str, channel: str, person: str, message: str, name: str
     ) -> None:
         """A person deletes one of their files in a message."""
-        team, place, who = self._member(workspace, channel, person)
+        team, place, member = self._member(workspace, channel, person)
         files = self._message(place, message).files or ()
         file = next((file for file in files if file.name == name and not file.gone), None)
-        if file is None or file.user != who.id:
-            raise Refused(f"{who.name!r} has no file {name!r} in message {message!r}")
+        if file is None or file.user != member.id:
+            raise Refused(f"{member.name!r} has no file {name!r} in message {message!r}")
         self._changes.delete_file(team, file)
 
     async def voice_as(
         self, workspace: str, channel: str, person: str, file: FileUpload, seconds: float = 1.0
     ) -> Shown:
         """A person records an audio clip, which is a file with a subtype."""
-        team, place, who = self._member(workspace, channel, person)
-        spoken = self._give_file(team, who, file)
+        team, place, member = self._member(workspace, channel, person)
+        spoken = self._give_file(team, member, file)
         spoken.spoken_ms = int(seconds * 1000)
-        draft = Draft(who.id, "", client_msg_id=str(uuid.uuid4()), files=[spoken])
+        draft = Draft(member.id, "", client_msg_id=str(uuid.uuid4()), files=[spoken])
         return self._changes.post(team, place, draft)[1]
 
     async def schedule_as(
         self, workspace: str, channel: str, person: str, text: str, seconds: float
     ) -> None:
         """A person schedules a post; apps receive it when it is posted, as any other post."""
-        team, place, who = self._member(workspace, channel, person)
-        draft = Draft(who.id, self._with_references(team, text), client_msg_id=str(uuid.uuid4()))
+        team, place, member = self._member(workspace, channel, person)
+        draft = Draft(member.id, self._with_references(team, text), client_msg_id=str(uuid.uuid4()))
         self._later(seconds, lambda: self._changes.post(team, place, draft))
 
     def _member(
         self, workspace: str, channel: str, person: str
     ) -> tuple[Workspace, Channel, Person]:
-        team, place, who = self._membership_of(workspace, channel, person)
-        if who.id not in place.members or place.archived:
-            raise Refused(f"{who.name!r} cannot act in {place.name!r}: not a member, or archived")
-        return team, place, who
+        team, place, member = self._membership_of(workspace, channel, person)
+        if member.id not in place.members or place.archived:
+            raise Refused(
+                f"{member.name!r} cannot act in {place.name!r}: not a member, or archived"
+            )
+        return team, place, member
 
     def _message(self, place: Channel, ts: str) -> Message:
         target = place.find(ts)

@@ -27,14 +27,14 @@ def _length(values: Sequence[JsonValue]) -> JsonValue:
 
 
 def _contains(values: Sequence[JsonValue]) -> JsonValue:
-    holder, what = values[0], values[1]
+    holder, item_or_key = values[0], values[1]
     match holder:
         case str():
-            return text_in(what) in holder
+            return text_in(item_or_key) in holder
         case list():
-            return any(is_same(item, what) for item in holder)
+            return any(is_same(item, item_or_key) for item in holder)
         case dict():
-            return isinstance(what, str) and what in holder
+            return isinstance(item_or_key, str) and item_or_key in holder
         case _:
             return False
 

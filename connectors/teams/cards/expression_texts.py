@@ -43,14 +43,14 @@ def _replace(values: Sequence[JsonValue]) -> JsonValue:
 
 def _replace_ignoring_case(values: Sequence[JsonValue]) -> JsonValue:
     text, old, new = map(text_in, values[:3])
-    low, what = text.lower(), old.lower()
-    if not what or len(low) != len(text) or low.count(what) * len(new) > 1_000_000:
+    low, low_old = text.lower(), old.lower()
+    if not low_old or len(low) != len(text) or low.count(low_old) * len(new) > 1_000_000:
         raise ValueError
     pieces: list[str] = []
     start = 0
-    while (place := low.find(what, start)) >= 0:
+    while (place := low.find(low_old, start)) >= 0:
         pieces += [text[start:place], new]
-        start = place + len(what)
+        start = place + len(low_old)
     return "".join([*pieces, text[start:]])
 
 

@@ -42,8 +42,8 @@ def payloads(native: JsonValue) -> tuple[Payload, ...]:
     """
     check_nesting(native)
     if not isinstance(native, dict):
-        what = "a list" if isinstance(native, list) else type(native).__name__
-        raise CodecError("", f"is no message, attachment or card of Teams, but {what}")
+        json_type = "a list" if isinstance(native, list) else type(native).__name__
+        raise CodecError("", f"is no message, attachment or card of Teams, but {json_type}")
     return tuple(_of(native))
 
 

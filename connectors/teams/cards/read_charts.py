@@ -113,9 +113,9 @@ def _stacked_rows(reading: Reading, item: Json, at: str, depth: int) -> list[Nod
     """Read stacked rows: Teams lists the pieces of each bar, a series has one piece of all bars."""
     points_by_name: dict[str, list[Point]] = {}
     colors: dict[str, str] = {}
-    for bar in objects(item, "data"):
-        label = reading.text(bar, "title")
-        for piece in objects(bar, "data"):
+    for row in objects(item, "data"):
+        label = reading.text(row, "title")
+        for piece in objects(row, "data"):
             name = reading.text(piece, "legend")
             points_by_name.setdefault(name, []).append(Point(label, _value(piece, "value")))
             colors.setdefault(name, string(piece, "color"))

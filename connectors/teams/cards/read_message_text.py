@@ -180,8 +180,8 @@ class _Extracted:
     mentions: Mentions
     nodes: list[tuple[Inline, str]] = field(default_factory=list[tuple[Inline, str]])
 
-    def take_out(self, text: str, what: re.Pattern[str]) -> str:
-        return what.sub(self._stand_in, _PRIVATE.sub("\ufffd", text))
+    def take_out(self, text: str, pattern: re.Pattern[str]) -> str:
+        return pattern.sub(self._stand_in, _PRIVATE.sub("\ufffd", text))
 
     def _stand_in(self, match: re.Match[str]) -> str:
         parts = match.groupdict()

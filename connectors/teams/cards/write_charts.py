@@ -113,9 +113,9 @@ def _rows(writing: Writing, node: Chart) -> Element:
     if node.kind == "row":
         writing.lose(node.at, "rows_stacked", "bars side by side", "bars in one row")
     pieces: dict[str, list[Element]] = {}
-    for bar in node.series:
-        for point in bar.points:
-            piece = _with_color({"legend": bar.name, "value": point.value}, bar)
+    for series in node.series:
+        for point in series.points:
+            piece = _with_color({"legend": series.name, "value": point.value}, series)
             pieces.setdefault(point.label, []).append(piece)
     data = [{"title": label, "data": several} for label, several in pieces.items()]
     return _with_axes(node, {"type": "Chart.HorizontalBar.Stacked", "data": data})

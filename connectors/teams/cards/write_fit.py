@@ -382,8 +382,8 @@ def _shorten(writing: Writing, element: Element, room: int) -> list[Element]:
     for limit in (2000, 1000, 300, 100, 30):
         lost: list[str] = []
         element = _cut(element, limit, lost)
-        for what in lost:
-            writing.lose("", "text_cut", what, "its beginning")
+        for text in lost:
+            writing.lose("", "text_cut", text, "its beginning")
         if weigh(element) <= room:
             return [element]
     lost = []

@@ -123,10 +123,10 @@ def _join_words(*words: str) -> str:
 # --- unsupported inputs ------------------------------------------------------------------
 
 
-def foreign(writing: Writing, what: str, at: str) -> str:
+def foreign(writing: Writing, lost_text: str, at: str) -> str:
     """Report an action that nobody would receive, and return the link to the original."""
     url = writing.origin
-    writing.lose(at, "foreign_action", what, "a link to the original" if url else "text")
+    writing.lose(at, "foreign_action", lost_text, "a link to the original" if url else "text")
     return url
 
 
@@ -415,8 +415,8 @@ def _named(writing: Writing, node: Picker, token: str) -> Element:
 
     Initial values are prefilled as their author wrote them, and replace the placeholder.
     """
-    what, example = _NAMED[node.of]
-    writing.lose(node.at, "picker_as_text", what, "their names to write")
+    names, example = _NAMED[node.of]
+    writing.lose(node.at, "picker_as_text", names, "their names to write")
     element = _common(writing, "Input.Text", node, token)
     if "label" not in element and "placeholder" in element:
         element["label"] = element.pop("placeholder")

@@ -62,8 +62,8 @@ def _unfetchable(writing: Writing, node: Image) -> list[Element]:
         return [] if title is None else [title]
     prose = degrade.image_as_prose(node, node.link)
     address = address_in_loss(writing.url_of(node.asset))
-    what = " ".join(text for text in (_words(node, ""), address) if text) or "an image"
-    writing.lose(node.at, "image_as_link", what, "a link" if node.asset.page else "its name")
+    lost_text = " ".join(text for text in (_words(node, ""), address) if text) or "an image"
+    writing.lose(node.at, "image_as_link", lost_text, "a link" if node.asset.page else "its name")
     return document_elements(prose.text, writing, None, node.at)
 
 
@@ -120,8 +120,8 @@ def player(writing: Writing, node: Player) -> list[Element]:
             writing.lose(node.at, "poster_words", node.poster.alt)
         return [element for element in _caption_elements(writing, node) if element is not None]
     target = sound_url(node.link) or url or sound_url(node.asset.page)
-    what = _words(node, node.kind)
-    writing.lose(node.at, "player_as_link", what, "a link" if target else "its name")
+    lost_text = _words(node, node.kind)
+    writing.lose(node.at, "player_as_link", lost_text, "a link" if target else "its name")
     _lose_addresses(writing, node, url, target)
     *_, prose = degrade.player_as_nodes(node, target)
     text = document_elements(prose.text if isinstance(prose, Prose) else (), writing, None, node.at)

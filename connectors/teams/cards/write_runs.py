@@ -264,13 +264,13 @@ def _markdown_of(runs: Sequence[Run], bit: int, used: int, before: str, after: s
     out = ""
     for index, (on, group) in enumerate(groups):
         last = out[-1:] or before
-        following = groups[index + 1][1][0][0][:1] if index + 1 < len(groups) else after
+        next_character = groups[index + 1][1][0][0][:1] if index + 1 < len(groups) else after
         if finer:
-            edges = (mark[0], mark[0]) if on else (last, following)
+            edges = (mark[0], mark[0]) if on else (last, next_character)
             inner = _markdown_of(group, ITALIC, used, *edges)
         else:
             inner = "".join(map(_link_markdown, group))
-        wrapped = inner if inner is None or not on else _wrap(inner, mark, last, following)
+        wrapped = inner if inner is None or not on else _wrap(inner, mark, last, next_character)
         if wrapped is None:
             return None
         out += wrapped

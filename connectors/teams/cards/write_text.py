@@ -110,7 +110,7 @@ def rich_block(runs: Sequence[Run], look: Element | None = None) -> Element | No
     """Runs of text; the look of a TextBlock is that of each run, less that it is a heading."""
     if not any(run[0].strip() for run in runs):
         return None
-    style = {name: how for name, how in (look or {}).items() if name in _OF_RUNS}
+    style = {name: value for name, value in (look or {}).items() if name in _OF_RUNS}
     block: Element = {"type": "RichTextBlock", "inlines": [_text_run(run, style) for run in runs]}
     if look and (align := look.get("horizontalAlignment")):
         block["horizontalAlignment"] = align
@@ -374,9 +374,9 @@ def table(rows: Sequence[Sequence[list[Element]]], align: Sequence[str | None], 
     """Return a table of cells with elements; short rows get empty cells."""
     width = max((len(row) for row in rows), default=0)
     columns: list[Element] = [{"width": 1} for _ in range(width)]
-    for column, how in zip(columns, align, strict=False):
-        if how:
-            column["horizontalCellContentAlignment"] = how
+    for column, alignment in zip(columns, align, strict=False):
+        if alignment:
+            column["horizontalCellContentAlignment"] = alignment
     element: Element = {
         "type": "Table",
         "columns": columns,

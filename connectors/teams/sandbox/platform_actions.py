@@ -22,28 +22,28 @@ class PlatformActions(ABC):
 
     async def join_as(self, workspace: str, channel: str, person: str) -> None:
         """Join a group chat, or the team of a channel."""
-        where, who = self._place_of(workspace, channel, person)
+        where, member = self._place_of(workspace, channel, person)
         if where.kind == "personal":
             raise InvalidData("Nobody joins or leaves a personal chat")
-        if who not in where.people:
-            self._room.come_or_go(where, who, joined=True)
+        if member not in where.people:
+            self._room.come_or_go(where, member, joined=True)
 
     async def leave_as(self, workspace: str, channel: str, person: str) -> None:
         """Leave a group chat, or the team of a channel."""
-        where, who = self._member(workspace, channel, person)
-        self._room.come_or_go(where, who, joined=False)
+        where, member = self._member(workspace, channel, person)
+        self._room.come_or_go(where, member, joined=False)
 
     async def rename_as(self, workspace: str, channel: str, person: str, name: str) -> None:
         """Rename a channel or a group chat; General keeps its name."""
-        where, who = self._member(workspace, channel, person)
+        where, member = self._member(workspace, channel, person)
         if not 1 <= len(name.strip()) <= LONGEST_NAME[where.kind]:
             raise InvalidData(f"A name has 1 to {LONGEST_NAME[where.kind]} characters")
         if where.team is not None and where is where.team.channels[0]:
             raise Refused(f"{where.name!r} is the team's General and keeps its name")
-        self._room.rename(where, who, name.strip())
+        self._room.rename(where, member, name.strip())
 
     def _member(self, workspace: str, channel: str, person: str) -> tuple[Conversation, Person]:
-        where, who = self._place_of(workspace, channel, person)
-        if where.kind == "personal" or who not in where.people:
-            raise Refused(f"{who.name!r} is not a member of {where.name!r}")
-        return where, who
+        where, member = self._place_of(workspace, channel, person)
+        if where.kind == "personal" or member not in where.people:
+            raise Refused(f"{member.name!r} is not a member of {where.name!r}")
+        return where, member

@@ -107,12 +107,12 @@ class Room:
         A bot receives only reactions of people to its own messages (msteams-docs, "Bot messages and
         reactions", 2026).
         """
-        who = message.reactions.setdefault(kind, [])
-        if added != (by in who):
-            who.append(by) if added else who.remove(by)
+        reactors = message.reactions.setdefault(kind, [])
+        if added != (by in reactors):
+            reactors.append(by) if added else reactors.remove(by)
             if isinstance(by, Person) and isinstance(message.author, Bot):
                 self._tell_reaction(message, message.author, by, kind, added=added)
-        if not who:
+        if not reactors:
             del message.reactions[kind]
         self.publish("marked", message)
 

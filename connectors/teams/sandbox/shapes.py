@@ -250,8 +250,8 @@ def to_shown(tenant: Tenant, message: Message, drive: Drive, viewer: str = "") -
         time=_time(message),
         edited=message.edited,
         reactions={
-            reaction_emoji(kind): tuple(actor.id for actor in who)
-            for kind, who in message.reactions.items()
+            reaction_emoji(kind): tuple(actor.id for actor in reactors)
+            for kind, reactors in message.reactions.items()
         },
         pinned=message.pinned,
         raw=raw | {"id": message.id},
