@@ -110,47 +110,49 @@ def test_a_post_in_a_thread_names_the_thread_below_its_channel() -> None:
     assert event.message.message_id == message_id_of(WHERE, "1300000000000000000")
 
 
-def test_a_reply_names_its_target_and_a_forward_does_not() -> None:
-    reference = {"type": 0, "message_id": "12", "channel_id": CHANNEL}
+REFERENCE = {"message_id": "12", "channel_id": CHANNEL}
+ELSEWHERE = {"message_id": "12", "channel_id": "13", "guild_id": "14"}
+REFERENCES: dict[str, tuple[dict[str, Any], str | None]] = {
+    "a reply": ({"type": 19, "message_reference": REFERENCE | {"type": 0}}, "12"),
+    "a forward": ({"message_reference": REFERENCE | {"type": 1}}, None),
+    "a crosspost": ({"message_reference": ELSEWHERE | {"type": 0}}, None),
+}
 
-    assert posted(message(type=19, message_reference=reference)).reply_to == "12"
-    assert posted(message(message_reference=reference | {"type": 1})).reply_to is None
 
-
-def test_a_crosspost_is_not_a_reply() -> None:
-    reference = {"type": 0, "message_id": "12", "channel_id": "13", "guild_id": "14"}
-
-    assert posted(message(message_reference=reference)).reply_to is None
+@pytest.mark.parametrize(("fields", "reply_to"), REFERENCES.values(), ids=REFERENCES)
+def test_only_a_reply_names_its_target(fields: dict[str, Any], reply_to: str | None) -> None:
+    assert posted(message(**fields)).reply_to == reply_to
 
 
 def test_the_first_message_of_a_forum_post_is_a_root() -> None:
     assert posted(message(id=THREAD, channel_id=THREAD)).place == HERE
 
 
-NAMES: list[tuple[dict[str, Any], str]] = [
-    ({}, "Annie"),
-    ({"member": {"nick": None}}, "Ann B."),
-    ({"member": None, "author": user(global_name=None)}, "ann"),
-    ({"member": None, "author": user(global_name=None, username="")}, ANN),
-]
+NAMES: dict[str, tuple[dict[str, Any], str]] = {
+    "the nickname in the guild": ({}, "Annie"),
+    "the display name": ({"member": {"nick": None}}, "Ann B."),
+    "the username": ({"member": None, "author": user(global_name=None)}, "ann"),
+    "the id": ({"member": None, "author": user(global_name=None, username="")}, ANN),
+}
 
 
-@pytest.mark.parametrize(("changed", "name"), NAMES)
-def test_an_author_has_the_guild_nickname_or_display_name(
-    changed: dict[str, Any], name: str
-) -> None:
-    assert posted(message(**changed)).author.name == name
+@pytest.mark.parametrize(("fields", "name"), NAMES.values(), ids=NAMES)
+def test_an_author_has_the_best_known_name(fields: dict[str, Any], name: str) -> None:
+    assert posted(message(**fields)).author.name == name
 
 
-PICTURES: list[tuple[dict[str, Any], str]] = [
-    ({"author": user(avatar="abc")}, f"/avatars/{ANN}/abc.png?size=128"),
-    ({"member": {"avatar": "xyz"}}, f"/guilds/{GUILD}/users/{ANN}/avatars/xyz.png?size=128"),
-]
+PICTURES: dict[str, tuple[dict[str, Any], str]] = {
+    "the user's avatar": ({"author": user(avatar="abc")}, f"/avatars/{ANN}/abc.png?size=128"),
+    "the avatar in the guild": (
+        {"member": {"avatar": "xyz"}},
+        f"/guilds/{GUILD}/users/{ANN}/avatars/xyz.png?size=128",
+    ),
+}
 
 
-@pytest.mark.parametrize(("changed", "path"), PICTURES)
-def test_an_author_picture_is_a_public_url(changed: dict[str, Any], path: str) -> None:
-    assert posted(message(**changed)).author.picture == f"https://cdn.discordapp.com{path}"
+@pytest.mark.parametrize(("fields", "path"), PICTURES.values(), ids=PICTURES)
+def test_an_author_picture_is_a_public_url(fields: dict[str, Any], path: str) -> None:
+    assert posted(message(**fields)).author.picture == f"https://cdn.discordapp.com{path}"
 
 
 def test_bots_and_webhooks_are_assistants() -> None:
@@ -166,29 +168,36 @@ def test_bots_and_webhooks_are_assistants() -> None:
     )
 
 
-OWN_POSTS: list[tuple[dict[str, Any], dict[str, Any], bool]] = [
-    ({"webhook_id": HOOK, "application_id": APP}, {}, True),
-    ({"webhook_id": HOOK}, {"webhook": True}, True),
-    ({"webhook_id": HOOK, "application_id": "1"}, {}, False),
-    ({"author": user(US)}, {}, True),
-    ({"application_id": APP}, {}, False),  # somebody used a command of ours
-    ({}, {}, False),
-]
+OWN_POSTS: dict[str, tuple[dict[str, Any], dict[str, Any], bool]] = {
+    "our webhook, by its application": ({"webhook_id": HOOK, "application_id": APP}, {}, True),
+    "our webhook, by its id": ({"webhook_id": HOOK}, {"webhook": True}, True),
+    "another app's webhook": ({"webhook_id": HOOK, "application_id": "1"}, {}, False),
+    "our bot": ({"author": user(US)}, {}, True),
+    "a person who used our command": ({"application_id": APP}, {}, False),
+    "a person": ({}, {}, False),
+}
 
 
-@pytest.mark.parametrize(("changed", "own", "expected"), OWN_POSTS)
+@pytest.mark.parametrize(("fields", "own", "expected"), OWN_POSTS.values(), ids=OWN_POSTS)
 def test_our_own_posts_are_recognised(
-    changed: dict[str, Any], own: dict[str, Any], expected: bool
+    fields: dict[str, Any], own: dict[str, Any], expected: bool
 ) -> None:
-    assert posted(message(**changed), own=own).own is expected
+    assert posted(message(**fields), own=own).own is expected
 
 
-def test_a_mention_or_a_direct_message_addresses_us() -> None:
-    direct = channel_ref(None, CHANNEL)
+DIRECT = channel_ref(None, CHANNEL)
+ADDRESSES: dict[str, tuple[dict[str, Any], dict[str, Any], bool]] = {
+    "a mention": (message(f"<@{US}> help", mentions=[user(US, username="bridge")]), {}, True),
+    "a direct message": (message(guild_id=None), {"channel": DIRECT}, True),
+    "any other post": (message(), {}, False),
+}
 
-    assert posted(message(f"<@{US}> help", mentions=[user(US, username="bridge")])).addresses_us
-    assert posted(message(guild_id=None), channel=direct).addresses_us
-    assert not posted(message()).addresses_us
+
+@pytest.mark.parametrize(("data", "place", "expected"), ADDRESSES.values(), ids=ADDRESSES)
+def test_a_mention_or_a_direct_message_addresses_us(
+    data: dict[str, Any], place: dict[str, Any], expected: bool
+) -> None:
+    assert posted(data, **place).addresses_us is expected
 
 
 def test_ids_in_the_text_are_replaced_by_known_names() -> None:
@@ -220,11 +229,13 @@ RICH: list[tuple[dict[str, Any], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("changed", "payload", "fallback"), RICH)
+@pytest.mark.parametrize(
+    ("fields", "payload", "fallback"), RICH, ids=[payload for _, payload, _ in RICH]
+)
 def test_a_rich_post_has_its_payload_and_a_text_fallback(
-    changed: dict[str, Any], payload: str, fallback: str
+    fields: dict[str, Any], payload: str, fallback: str
 ) -> None:
-    event = posted(message("", **changed))
+    event = posted(message("", **fields))
 
     payload_part, text_part, *_ = event.message.content
     assert isinstance(payload_part, StructuredDataPart)
@@ -276,52 +287,47 @@ def interaction(**changed: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def test_a_press_has_its_user_token_and_message() -> None:
-    (event,) = decode(raw(interaction(), "INTERACTION_CREATE"))
+FIELDS = [
+    {"type": 18, "component": {"type": 4, "custom_id": "tok2", "value": "because"}},
+    {"type": 18, "component": {"type": 3, "custom_id": "tok3", "values": ["x"]}},
+    {"type": 18, "component": {"type": 23, "custom_id": "tok4", "value": True}},
+]
+PRESSES: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
+    "a button": (interaction(), "1300000000000000000", {}),
+    "a menu": (
+        interaction(data={"custom_id": "tok1#2", "component_type": 3, "values": ["a", "b"]}),
+        "1300000000000000000",
+        {"tok1": ["a", "b"]},
+    ),
+    "a form": (
+        interaction(type=5, data={"custom_id": "tok1", "components": FIELDS}),
+        "1300000000000000000",
+        {"tok2": "because", "tok3": ["x"], "tok4": True},
+    ),
+    "a confirmation, which counts for the original message": (
+        interaction(message={"id": "999"}, data={"custom_id": "tok1#ok:130"}),
+        "130",
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize(("data", "target", "values"), PRESSES.values(), ids=PRESSES)
+def test_a_press_has_its_user_token_message_and_values(
+    data: dict[str, Any], target: str, values: dict[str, Any]
+) -> None:
+    (event,) = decode(raw(data, "INTERACTION_CREATE"))
 
     assert isinstance(event, ActionPressed)
-    assert (event.target, event.token, event.actor) == ("1300000000000000000", "tok1", ANN_ID)
-    assert event.values == {}
-
-
-def test_a_choice_has_the_chosen_values() -> None:
-    data = {"custom_id": "tok1#2", "component_type": 3, "values": ["a", "b"]}
-
-    (event,) = decode(raw(interaction(data=data), "INTERACTION_CREATE"))
-
-    assert isinstance(event, ActionPressed)
-    assert (event.token, event.values) == ("tok1", {"tok1": ["a", "b"]})
-
-
-def test_a_form_has_all_entered_values() -> None:
-    fields = [
-        {"type": 18, "component": {"type": 4, "custom_id": "tok2", "value": "because"}},
-        {"type": 18, "component": {"type": 3, "custom_id": "tok3", "values": ["x"]}},
-        {"type": 18, "component": {"type": 23, "custom_id": "tok4", "value": True}},
-    ]
-    sent = interaction(type=5, data={"custom_id": "tok1", "components": fields})
-
-    (event,) = decode(raw(sent, "INTERACTION_CREATE"))
-
-    assert isinstance(event, ActionPressed)
-    assert event.token == "tok1"
-    assert event.values == {"tok2": "because", "tok3": ["x"], "tok4": True}
-
-
-def test_a_confirmed_press_counts_for_the_original_message() -> None:
-    confirmed_press = interaction(message={"id": "999"}, data={"custom_id": "tok1#ok:130"})
-
-    (event,) = decode(raw(confirmed_press, "INTERACTION_CREATE"))
-
-    assert isinstance(event, ActionPressed)
-    assert (event.token, event.target) == ("tok1", "130")
+    assert (event.target, event.token, event.actor) == (target, "tok1", ANN_ID)
+    assert event.values == values
 
 
 def test_a_command_has_its_user_text_and_interaction_id() -> None:
     options = [{"type": 3, "name": "command", "value": "block <@42>"}]
-    given = interaction(type=2, data={"id": "9", "name": "bridge", "type": 1, "options": options})
+    data = {"id": "9", "name": "bridge", "type": 1, "options": options}
 
-    (event,) = decode(raw(given, "INTERACTION_CREATE"))
+    (event,) = decode(raw(interaction(type=2, data=data), "INTERACTION_CREATE"))
 
     assert isinstance(event, CommandGiven)
     assert (event.command, event.actor, event.answers) == ("/bridge", ANN_ID, "77")
@@ -329,11 +335,15 @@ def test_a_command_has_its_user_text_and_interaction_id() -> None:
     assert mentioned_actors(event.text) == (f"discord:{GUILD}:42",)
 
 
-@pytest.mark.parametrize("options", [None, [], ["x"], [{"value": 7}], {"a": 1}])
+@pytest.mark.parametrize(
+    "options",
+    [None, [], ["x"], [{"value": 7}], {"a": 1}],
+    ids=["none", "an empty list", "a string", "a number", "an object"],
+)
 def test_a_command_without_text_has_an_empty_text(options: object) -> None:
-    given = interaction(type=2, data={"id": "9", "name": "bridge", "options": options})
+    command = interaction(type=2, data={"id": "9", "name": "bridge", "options": options})
 
-    (event,) = decode(raw(given, "INTERACTION_CREATE"))
+    (event,) = decode(raw(command, "INTERACTION_CREATE"))
 
     assert isinstance(event, CommandGiven)
     assert event.text == ""
@@ -364,17 +374,23 @@ def test_an_edit_has_the_whole_new_message() -> None:
     assert event.edited_at == event.time == datetime(2024, 10, 27, 12, 5, tzinfo=UTC)
 
 
-IGNORED: list[tuple[str, dict[str, Any]]] = [
-    ("MESSAGE_UPDATE", message("same, unfurled")),
-    ("MESSAGE_UPDATE", {"id": "1", "channel_id": CHANNEL, "embeds": []}),
-    ("MESSAGE_CREATE", message("", type=21)),
-    ("MESSAGE_CREATE", message("", type=18)),
-    ("MESSAGE_CREATE", message("", type=8)),
-    ("THREAD_CREATE", {"id": THREAD, "parent_id": CHANNEL, "name": "t"}),
-]
+IGNORED: dict[str, tuple[str, dict[str, Any]]] = {
+    "an unfurl": ("MESSAGE_UPDATE", message("same, unfurled")),
+    "an update of embeds alone": (
+        "MESSAGE_UPDATE",
+        {"id": "1", "channel_id": CHANNEL, "embeds": []},
+    ),
+    "a thread starter": ("MESSAGE_CREATE", message("", type=21)),
+    "the note of a new thread": ("MESSAGE_CREATE", message("", type=18)),
+    "the note of a boost": ("MESSAGE_CREATE", message("", type=8)),
+    "an old thread that became visible": (
+        "THREAD_CREATE",
+        {"id": THREAD, "parent_id": CHANNEL, "name": "t"},
+    ),
+}
 
 
-@pytest.mark.parametrize(("kind", "data"), IGNORED)
+@pytest.mark.parametrize(("kind", "data"), IGNORED.values(), ids=IGNORED)
 def test_irrelevant_dispatches_are_ignored(kind: str, data: dict[str, Any]) -> None:
     (event,) = decode(raw(data, kind))
 
@@ -415,7 +431,7 @@ OTHERS: list[tuple[str, dict[str, Any], Event]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "data", "event"), OTHERS)
+@pytest.mark.parametrize(("kind", "data", "event"), OTHERS, ids=[kind for kind, _, _ in OTHERS])
 def test_each_dispatch_becomes_its_event(kind: str, data: dict[str, Any], event: Event) -> None:
     assert decode(raw(data, kind)) == [event]
 
@@ -489,36 +505,37 @@ def test_a_forum_post_has_its_title_and_its_thread_event_is_ignored() -> None:
     assert isinstance(thread, Ignored)
 
 
-def test_a_thread_started_by_us_is_marked_as_our_own() -> None:
-    made = {"id": THREAD, "parent_id": CHANNEL, "name": "t", "owner_id": US, "newly_created": True}
+@pytest.mark.parametrize(("owner", "own"), [(ANN, False), (US, True)], ids=["a person", "us"])
+def test_a_new_thread_has_its_root_and_may_be_our_own(owner: str, own: bool) -> None:
+    data = {"id": THREAD, "parent_id": CHANNEL, "name": "t", "newly_created": True}
 
-    (event,) = decode(raw(made, "THREAD_CREATE"))
-
-    assert isinstance(event, ThreadStarted)
-    assert event.own
-
-
-def test_a_new_thread_names_its_root() -> None:
-    data = {"id": THREAD, "parent_id": CHANNEL, "name": "t", "owner_id": ANN, "newly_created": True}
-
-    (event,) = decode(raw(data, "THREAD_CREATE"))
+    (event,) = decode(raw(data | {"owner_id": owner}, "THREAD_CREATE"))
 
     assert isinstance(event, ThreadStarted)
-    assert (event.place, event.root, event.name) == (
-        Place(channel=WHERE, thread=THREAD),
-        THREAD,
-        "t",
-    )
+    assert (event.place, event.root, event.name, event.own) == (
+        Place(channel=WHERE, thread=THREAD), THREAD, "t", own,
+    )  # fmt: skip
 
 
-BROKEN: list[Any] = [
-    None, 3, [], {}, {"d": {}}, message(id="x"), message(id=5), message(author=None),
-    message(timestamp="yesterday"), message(content=["a"]), message(mentions={"a": 1}),
-    message(id="9" * 40), message(author=user("-1")), message(embeds=[{"fields": 3}]),
-]  # fmt: skip
+BROKEN: dict[str, Any] = {
+    "null": None,
+    "a number": 3,
+    "a list": [],
+    "an empty object": {},
+    "an empty dispatch": {"d": {}},
+    "an id of letters": message(id="x"),
+    "an id that is a number": message(id=5),
+    "an id that is too long": message(id="9" * 40),
+    "no author": message(author=None),
+    "an author with a negative id": message(author=user("-1")),
+    "an invalid time": message(timestamp="yesterday"),
+    "content in a list": message(content=["a"]),
+    "mentions in an object": message(mentions={"a": 1}),
+    "embed fields that are a number": message(embeds=[{"fields": 3}]),
+}
 
 
-@pytest.mark.parametrize("data", BROKEN)
+@pytest.mark.parametrize("data", BROKEN.values(), ids=BROKEN)
 def test_malformed_payloads_are_undecodable(data: Any) -> None:
     with pytest.raises(UndecodableEvent, match="MESSAGE_CREATE"):
         decode(raw(data))

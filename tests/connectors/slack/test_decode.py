@@ -114,23 +114,23 @@ FILE = {"id": "F1", "name": "plan.pdf", "permalink": "https://acme.slack.test/fi
 
 POSTS: dict[str, tuple[Json, Event]] = {
     "a plain post": (post(), posted("hello")),
-    "a root names no thread": (post(thread_ts=TS, reply_count=1), posted("hello")),
-    "a reply names its thread": (post(thread_ts=ROOT), posted("hello", thread=ROOT)),
-    "a reply that the channel shows too": (
+    "a root has no thread": (post(thread_ts=TS, reply_count=1), posted("hello")),
+    "a reply has its thread": (post(thread_ts=ROOT), posted("hello", thread=ROOT)),
+    "a broadcast reply": (
         post(subtype="thread_broadcast", thread_ts=ROOT, root={"ts": ROOT}),
         posted("hello", thread=ROOT, broadcast=True),
     ),
     "/me": (post(subtype="me_message"), posted("_hello_")),
-    "a whisper is for whom it was said to": (
+    "an ephemeral message has its audience": (
         post(is_ephemeral=True),
         posted("hello", audience=(ids.actor_id(TEAM, "UBOT"),)),
     ),
-    "what was typed is read from its rich_text": (
+    "typed text is read from its rich_text": (
         post("see *this*:wave:", blocks=TYPED),
         posted("see **this**👋"),
     ),
-    "nothing at all is said to be nothing": (post(""), posted("[message without text]")),
-    "the payload may know the name": (
+    "an empty post gets a placeholder text": (post(""), posted("[message without text]")),
+    "the payload may have the profile": (
         post(user_profile={"display_name": "ada", "image_72": "https://p.test/ada.png"}),
         posted(
             "hello", ADA.model_copy(update={"name": "ada", "picture": "https://p.test/ada.png"})
@@ -140,7 +140,7 @@ POSTS: dict[str, tuple[Json, Event]] = {
         post(bot_id="B7", app_id="A7", user="U7", bot_profile=PROFILE),
         posted("hello", bot("U7", "Deploys", "https://p.test/72.png")),
     ),
-    "another app under a borrowed name": (
+    "another app under a custom name": (
         {
             **post(subtype="bot_message", bot_id="B7", username="GitHub"),
             "user": None,
@@ -160,26 +160,26 @@ POSTS: dict[str, tuple[Json, Event]] = {
         {**post("<@UBOT> hi"), "type": "app_mention", "channel_type": None},
         posted("[@UBOT](uacs:actor/slack:T1:UBOT) hi", addresses_us=True),
     ),
-    "a direct message is said to us": (post(channel_type="im"), posted("hello", addresses_us=True)),
+    "a direct message addresses us": (post(channel_type="im"), posted("hello", addresses_us=True)),
     "our own post by its app": (
         post(app_id="AOURS", bot_id="B1", user="U1"),
         posted("hello", bot("U1", "U1"), own=True),
     ),
-    "our own post with its operation": (
+    "our own post with its operation id": (
         {
             **post(subtype="bot_message", bot_id="BOURS", username="Ann", metadata=METADATA),
             "user": None,
         },
         posted("hello", bot("BOURS@Ann", "Ann"), own=True, operation=OperationId("op-1"), slot=2),
     ),
-    "a post of another account of a bridge is no news, but proves nothing": (
+    "a post of another account of a bridge is own, but settles nothing": (
         {
             **post(subtype="bot_message", bot_id="B9", username="Ann", metadata=METADATA),
             "user": None,
         },
         posted("hello", bot("B9@Ann", "Ann"), own=True),
     ),
-    "a person cannot pass as a bridge": (post(metadata=METADATA), posted("hello")),
+    "a person with a bridge's metadata stays a person": (post(metadata=METADATA), posted("hello")),
 }
 
 
@@ -198,12 +198,12 @@ TEXT = {"type": "text", "text": "**Build** done"}
 PREVIEW = {"from_url": "https://a.test", "title": "A page", "text": "about it"}
 
 RICH: dict[str, tuple[Json, list[Json], Json]] = {
-    "an app's blocks are what it says, its text is a notification": (
+    "blocks replace the text of an app's post": (
         post("in short", blocks=SECTION),
         [payload("blocks", SECTION), TEXT],
         {"fallbacks": {"0": [1]}, "parts": {"0": {"path": "/blocks"}}},
     ),
-    "attachments alone say what they say": (
+    "attachments without a text": (
         post("", attachments=ISSUES),
         [payload("attachments", ISSUES), {"type": "text", "text": "3 new issues"}],
         {"fallbacks": {"0": [1]}, "parts": {"0": {"path": "/attachments"}}},
@@ -219,12 +219,12 @@ RICH: dict[str, tuple[Json, list[Json], Json]] = {
             "parts": {"0": {"path": "/blocks"}, "2": {"path": "/attachments"}},
         },
     ),
-    "a file is a file": (
+    "a file": (
         post("", subtype="file_share", files=[FILE]),
         [payload("files", [FILE]), a_file("F1", "application/pdf")],
         {"fallbacks": {"0": [1]}, "parts": {"0": {"path": "/files"}, "1": {"name": "plan.pdf"}}},
     ),
-    "a file that may not be seen has its id": (
+    "an inaccessible file has its id": (
         post("", subtype="file_share", files=[HIDDEN]),
         [payload("files", [HIDDEN]), a_file("F2", "application/octet-stream")],
         {"fallbacks": {"0": [1]}, "parts": {"0": {"path": "/files"}}},
@@ -280,42 +280,49 @@ def press(**changes: Any) -> Json:
     }  # fmt: skip
 
 
-def test_a_press_has_its_actor_action_target_and_input_values() -> None:
-    (decoded_press,) = decode(raw(press()), OWN_IDENTITY)
+SPLIT = "t" * 22
+FIRST_PART = {"type": "multi_static_select", "selected_options": [{"value": "a"}]}
+SECOND_PART = {"type": "multi_static_select", "selected_options": [{"value": "b"}]}
+SINGLE = {"type": "static_select", "selected_option": {"value": "c"}}
+EMPTY = {"type": "static_select", "selected_option": None}
+PRESSES: dict[str, tuple[Json, str, Json]] = {
+    "a button beside inputs": (
+        press(),
+        "tok1",
+        {"tok2": "because", "tok3": ["x"], "tok4": None},
+    ),
+    "a menu": (
+        press(
+            actions=[{"action_id": "tok9", "action_ts": LATER, **SINGLE}],
+            state={},
+        ),
+        "tok9",
+        {"tok9": "c"},
+    ),
+    "menus in two parts": (
+        press(
+            actions=[{"action_id": f"{SPLIT}~2", "action_ts": LATER, **SECOND_PART}],
+            state={"values": {
+                "1": {SPLIT: FIRST_PART}, "2": {f"{SPLIT}~2": SECOND_PART},
+                "3": {"u" * 22: SINGLE}, "4": {f"{'u' * 22}~2": EMPTY},
+            }},
+        ),
+        SPLIT,
+        {SPLIT: ["a", "b"], "u" * 22: "c"},
+    ),
+}  # fmt: skip
 
-    assert decoded_press == ActionPressed(
-        target=TS, actor=ADA.id, token="tok1", native=press()["actions"][0],
-        values={"tok2": "because", "tok3": ["x"], "tok4": None}, **at(LATER, thread=ROOT),
+
+@pytest.mark.parametrize(("body", "token", "values"), PRESSES.values(), ids=PRESSES)
+def test_a_press_has_its_actor_message_token_and_input_values(
+    body: Json, token: str, values: Json
+) -> None:
+    (event,) = decode(raw(body), OWN_IDENTITY)
+
+    assert event == ActionPressed(
+        target=TS, actor=ADA.id, token=token, native=body["actions"][0], values=values,
+        **at(LATER, thread=ROOT),
     )  # fmt: skip
-
-
-def test_the_values_of_a_split_menu_are_merged() -> None:
-    name = "t" * 22
-    part = {"type": "multi_static_select", "selected_options": [{"value": "a"}]}
-    other = {"type": "multi_static_select", "selected_options": [{"value": "b"}]}
-    single = {"type": "static_select", "selected_option": {"value": "c"}}
-    empty = {"type": "static_select", "selected_option": None}
-    state = {"values": {"1": {name: part}, "2": {f"{name}~2": other},
-                        "3": {"u" * 22: single}, "4": {f"{'u' * 22}~2": empty}}}  # fmt: skip
-    pressed = {"action_id": f"{name}~2", "action_ts": LATER, **other}
-
-    (decoded_press,) = decode(raw(press(actions=[pressed], state=state)), OWN_IDENTITY)
-
-    assert isinstance(decoded_press, ActionPressed)
-    assert decoded_press.token == name
-    assert decoded_press.values == {name: ["a", "b"], "u" * 22: "c"}
-
-
-def test_a_menu_choice_has_the_selected_value() -> None:
-    menu = {
-        "type": "static_select", "action_id": "tok9", "selected_option": {"value": "large"},
-        "action_ts": LATER,
-    }  # fmt: skip
-
-    (decoded_press,) = decode(raw(press(actions=[menu], state={})), OWN_IDENTITY)
-
-    assert isinstance(decoded_press, ActionPressed)
-    assert (decoded_press.token, decoded_press.values) == ("tok9", {"tok9": "large"})
 
 
 def test_an_interaction_other_than_a_press_gives_an_unknown_event() -> None:
@@ -373,7 +380,10 @@ NO_NEWS = Ignored(reason="the content has not changed (an unfurl, a reply, a pin
 EDIT = {"user": "UADA", "ts": "1700000060.000000"}
 CHANGES: dict[str, tuple[Json, Event]] = {
     "an edit": (change(post("hullo", edited=EDIT), post()), edited("hullo")),
-    "an edit whose past is not told": (change(post("hullo", edited=EDIT), None), edited("hullo")),
+    "an edit without the previous message": (
+        change(post("hullo", edited=EDIT), None),
+        edited("hullo"),
+    ),
     "an edit in a thread": (
         change(post("hullo", edited=EDIT, thread_ts=ROOT), post(thread_ts=ROOT)),
         edited("hullo").model_copy(update={"place": Place(channel=CH, thread=ROOT)}),
@@ -382,8 +392,11 @@ CHANGES: dict[str, tuple[Json, Event]] = {
         change(post(attachments=[{"from_url": "https://a.test", "title": "A"}]), post()),
         NO_NEWS,
     ),
-    "a first reply to it": (change(post(reply_count=1, thread_ts=TS), post()), NO_NEWS),
-    "no edit and no past": (change(post(), None), Ignored(reason="nobody edited it", **at(LATER))),
+    "a first reply": (change(post(reply_count=1, thread_ts=TS), post()), NO_NEWS),
+    "a change without an edit or the previous message": (
+        change(post(), None),
+        Ignored(reason="nobody edited it", **at(LATER)),
+    ),
     "a deleted parent stays as a tombstone": (
         change({**post("This message was deleted."), "subtype": "tombstone"}, post()),
         MessageDeleted(target=TS, actor=ADA.id, **at(LATER)),
@@ -400,7 +413,7 @@ CHANGES: dict[str, tuple[Json, Event]] = {
         },
         MessageDeleted(target=TS, actor=ADA.id, **at(LATER, thread=ROOT)),
     ),
-    "a deletion of nobody knows what": (
+    "a deletion without the deleted message": (
         {
             "type": "message",
             "subtype": "message_deleted",
@@ -440,11 +453,11 @@ OTHERS: dict[str, tuple[Json, Event]] = {
         other("reaction_added", user="UADA", reaction="tada", item=ITEM),
         ReactionAdded(target=ROOT, emoji="🎉", actor=ADA.id, **at()),
     ),
-    "a reaction taken back": (
+    "a removed reaction": (
         other("reaction_removed", user="UADA", reaction="wave::skin-tone-3", item=ITEM),
         ReactionRemoved(target=ROOT, emoji="👋🏼", actor=ADA.id, **at()),
     ),
-    "a reaction with an emoji of the workspace's own": (
+    "a reaction with a custom emoji": (
         other("reaction_added", user="UADA", reaction="acme-party", item=ITEM),
         ReactionAdded(target=ROOT, emoji=":acme-party:", actor=ADA.id, **at()),
     ),
@@ -462,7 +475,7 @@ OTHERS: dict[str, tuple[Json, Event]] = {
         other("pin_added", user="UADA", channel_id=CHANNEL, item={**ITEM, "message": {"ts": ROOT}}),
         MessagePinned(target=ROOT, actor=ADA.id, **at()),
     ),
-    "a pin taken away": (
+    "an unpin": (
         other(
             "pin_removed", user="UADA", channel_id=CHANNEL, item={**ITEM, "message": {"ts": ROOT}}
         ),
@@ -488,16 +501,19 @@ OTHERS: dict[str, tuple[Json, Event]] = {
         other("group_left", channel=CHANNEL),
         ChannelClosed(reason="we were removed", **at()),
     ),
-    "archived": (
+    "a channel is archived": (
         other("channel_archive", channel=CHANNEL, user="UADA"),
         ChannelClosed(reason="archived", **at()),
     ),
-    "deleted": (other("channel_deleted", channel=CHANNEL), ChannelClosed(reason="deleted", **at())),
-    "renamed": (
+    "a channel is deleted": (
+        other("channel_deleted", channel=CHANNEL),
+        ChannelClosed(reason="deleted", **at()),
+    ),
+    "a channel is renamed": (
         other("channel_rename", channel={"id": CHANNEL, "name": "new"}),
         ChannelRenamed(name="new", **at()),
     ),
-    "created": (
+    "a channel is created": (
         other("channel_created", channel={"id": CHANNEL, "name": "new", "created": 1}),
         ChannelCreated(name="new", **at()),
     ),
@@ -518,16 +534,16 @@ OTHERS: dict[str, tuple[Json, Event]] = {
             **at(),
         ),
     ),
-    "a line that an event tells too": (
+    "a system message that repeats an event": (
         post("<@UADA> has joined", subtype="channel_join"),
         Ignored(reason="member_joined_channel tells it", **at()),
     ),
-    "uninstalled": (
+    "the app is uninstalled": (
         other("app_uninstalled"),
         AccountRevoked(reason="app_uninstalled", **at(channel="")),
     ),
-    "nobody knows": (other("dog_barked", channel=CHANNEL), Unknown(kind="dog_barked", **at())),
-    "nobody knows the subtype": (
+    "an unknown event": (other("dog_barked", channel=CHANNEL), Unknown(kind="dog_barked", **at())),
+    "an unknown subtype": (
         post(subtype="huddle_thread"),
         Unknown(kind="message:huddle_thread", **at()),
     ),
@@ -587,18 +603,18 @@ def test_our_own_posts_are_recognised_from_the_envelope_alone() -> None:
     assert event.place.channel == CH
 
 
-def test_a_shared_channel_belongs_to_our_workspace() -> None:
-    event = decoded(post(), team_id="TOTHER", context_team_id=TEAM)
+ELSEWHERE = [{"team_id": "T2", "user_id": "UBOT2", "is_bot": True}]
+WORKSPACES: dict[str, tuple[Json, str]] = {
+    "a shared channel is in ours": ({"team_id": "TOTHER", "context_team_id": TEAM}, TEAM),
+    "another workspace stays its own": ({"team_id": "T2", "authorizations": ELSEWHERE}, "T2"),
+}
 
-    assert event.place.channel == CH
 
+@pytest.mark.parametrize(("fields", "workspace"), WORKSPACES.values(), ids=WORKSPACES)
+def test_an_event_has_its_workspace(fields: Json, workspace: str) -> None:
+    event = decoded(post(), **fields)
 
-def test_an_event_of_another_workspace_keeps_that_workspace() -> None:
-    elsewhere = [{"team_id": "T2", "user_id": "UBOT2", "is_bot": True}]
-
-    event = decoded(post(), team_id="T2", authorizations=elsewhere)
-
-    assert event.place.channel == ids.channel_ref("T2", CHANNEL)
+    assert event.place.channel == ids.channel_ref(workspace, CHANNEL)
 
 
 def test_the_event_time_is_slacks_timestamp() -> None:
@@ -611,14 +627,14 @@ def test_the_event_time_is_slacks_timestamp() -> None:
 
 
 BROKEN: dict[str, Json] = {
-    "a ts that is none": post(ts="yesterday"),
-    "a reaction to no message": other(
+    "an invalid ts": post(ts="yesterday"),
+    "a reaction without a message id": other(
         "reaction_added", user="U", reaction="x", item={"type": "message"}
     ),
     "a reaction without a name": other("reaction_added", user="U", item=ITEM),
-    "a join of nobody": other("member_joined_channel", channel=CHANNEL),
-    "an edit of nothing": change({"edited": EDIT}, None),
-    "a time beyond all calendars": post(ts="999999999999.000000"),
+    "a join without a user": other("member_joined_channel", channel=CHANNEL),
+    "an edit without a message": change({"edited": EDIT}, None),
+    "a ts beyond the calendar": post(ts="999999999999.000000"),
 }
 
 

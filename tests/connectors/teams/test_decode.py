@@ -100,48 +100,79 @@ def posted(text: str, **fields: Any) -> MessagePosted:
     return MessagePosted(**(common | fields))
 
 
-def test_a_root_post_has_no_thread() -> None:
-    assert events_of(activity(text="good morning")) == [posted("good morning")]
+FORMATTED = html("<div><div>Sending <strong>bold</strong> and <em>more</em>.</div>\n</div>")
+QUESTION = html(f"<p>{span(0, 'Bridge')}&nbsp;what time is it?</p>")
+IN_THREAD = conversation(f"{CHANNEL};messageid=1699999999000", "channel")
+IN_CHAT = conversation(CHAT, "groupChat")
+IN_PERSONAL_CHAT = conversation("a:1personal", "personal")
+CHAT_REF = ChannelRef(platform="teams", workspace=TENANT, channel=CHAT)
+PERSONAL_REF = ChannelRef(platform="teams", workspace=TENANT, channel="a:1personal")
+QUOTE = (
+    '<blockquote itemscope itemtype="http://schema.skype.com/Reply" itemid="1699999999001">'
+    '<strong itemprop="mri" itemid="8:orgid:x">Bo</strong><span itemprop="time"></span>'
+    '<p itemprop="preview">the plan</p></blockquote><p>agreed</p>'
+)
+POSTS: dict[str, tuple[Any, MessagePosted]] = {
+    "a root post has no thread": (activity(text="good morning"), posted("good morning")),
+    "a reply has the thread of its root": (
+        activity(text="me too", conversation=IN_THREAD),
+        posted("me too", place=Place(channel=CHANNEL_REF, thread="1699999999000")),
+    ),
+    "a leading mention of us is removed and addresses us": (
+        activity(
+            text="<at>Bridge</at> what time is it?",
+            attachments=[QUESTION],
+            entities=[mention(BOT, "Bridge"), {"type": "clientInfo", "locale": "en-US"}],
+        ),
+        posted("what time is it?", addresses_us=True),
+    ),
+    "a message in a personal chat addresses us": (
+        activity(text="psst", conversation=IN_PERSONAL_CHAT),
+        posted(
+            "psst", place=Place(channel=PERSONAL_REF),
+            message=text_message("psst", channel=PERSONAL_REF), addresses_us=True,
+        ),
+    ),
+    "a quoted message is the reply's target and not in its text": (
+        activity(text="agreed", attachments=[html(QUOTE)], conversation=IN_CHAT),
+        posted(
+            "agreed", place=Place(channel=CHAT_REF),
+            message=text_message("agreed", channel=CHAT_REF), reply_to="1699999999001",
+        ),
+    ),
+}  # fmt: skip
 
 
-def test_a_reply_has_the_thread_of_its_root() -> None:
-    where = conversation(f"{CHANNEL};messageid=1699999999000", "channel")
-
-    assert events_of(activity(text="me too", conversation=where)) == [
-        posted("me too", place=Place(channel=CHANNEL_REF, thread="1699999999000"))
-    ]
+@pytest.mark.parametrize(("payload", "event"), POSTS.values(), ids=POSTS)
+def test_a_post_becomes_its_event(payload: Any, event: MessagePosted) -> None:
+    assert events_of(payload) == [event]
 
 
-def test_formatting_is_read_from_the_html_attachment() -> None:
-    rich = html("<div><div>Sending <strong>bold</strong> and <em>more</em>.</div>\n</div>")
-
-    assert text_of(activity(text="Sending bold and more.", attachments=[rich])) == (
-        "Sending **bold** and _more_."
-    )
-
-
-def test_a_leading_mention_of_us_is_removed_and_addresses_us() -> None:
-    payload = activity(
-        text="<at>Bridge</at> what time is it?",
-        attachments=[html(f"<p>{span(0, 'Bridge')}&nbsp;what time is it?</p>")],
-        entities=[mention(BOT, "Bridge"), {"type": "clientInfo", "locale": "en-US"}],
-    )
-
-    assert events_of(payload) == [posted("what time is it?", addresses_us=True)]
-
-
-def test_a_later_mention_of_us_is_kept() -> None:
-    payload = activity(
-        text="ask <at>Bridge</at>", entities=[mention(BOT, "Bridge")], attachments=[]
-    )
-
-    assert text_of(payload) == f"ask {mention_markdown(ids.actor_id(TENANT, BOT), 'Bridge')}"
+OUR_MENTION = mention_markdown(ids.actor_id(TENANT, BOT), "Bridge")
+TEXTS: dict[str, tuple[Any, str]] = {
+    "formatting comes from the HTML attachment": (
+        activity(text="Sending bold and more.", attachments=[FORMATTED]),
+        "Sending **bold** and _more_.",
+    ),
+    "a later mention of us is kept": (
+        activity(text="ask <at>Bridge</at>", entities=[mention(BOT, "Bridge")], attachments=[]),
+        f"ask {OUR_MENTION}",
+    ),
+    "a lone mention of us is kept": (
+        activity(text="<at>Bridge</at>", entities=[mention(BOT, "Bridge")]),
+        OUR_MENTION,
+    ),
+    "a mention tag without an entity is text": (
+        activity(text="<at>Ghost</at> hello"),
+        "@Ghost hello",
+    ),
+    "a post without content gets a placeholder": (activity(text=" "), "\\[empty message\\]"),
+}
 
 
-def test_a_message_with_only_our_mention_keeps_it() -> None:
-    payload = activity(text="<at>Bridge</at>", entities=[mention(BOT, "Bridge")])
-
-    assert "@Bridge" in text_of(payload)
+@pytest.mark.parametrize(("payload", "text"), TEXTS.values(), ids=TEXTS)
+def test_a_post_has_its_text_as_markdown(payload: Any, text: str) -> None:
+    assert text_of(payload) == text
 
 
 def test_mentions_of_other_people_are_mention_nodes() -> None:
@@ -156,41 +187,6 @@ def test_mentions_of_other_people_are_mention_nodes() -> None:
     assert isinstance(event, MessagePosted)
     assert not event.addresses_us
     assert text_of(payload) == f"{mention_markdown(ids.actor_id(TENANT, BO), 'Bo')} look"
-
-
-def test_a_mention_tag_without_an_entity_is_text() -> None:
-    assert text_of(activity(text="<at>Ghost</at> hello")) == "@Ghost hello"
-
-
-def test_a_message_in_a_personal_chat_addresses_the_bot() -> None:
-    where = conversation("a:1personal", "personal")
-    channel = ChannelRef(platform="teams", workspace=TENANT, channel="a:1personal")
-
-    assert events_of(activity(text="psst", conversation=where)) == [
-        posted(
-            "psst", place=Place(channel=channel), message=text_message("psst", channel=channel),
-            addresses_us=True,
-        )
-    ]  # fmt: skip
-
-
-def test_a_quoted_message_is_the_reply_target_and_not_part_of_the_text() -> None:
-    quote = (
-        '<blockquote itemscope itemtype="http://schema.skype.com/Reply" itemid="1699999999001">'
-        '<strong itemprop="mri" itemid="8:orgid:x">Bo</strong><span itemprop="time"></span>'
-        '<p itemprop="preview">the plan</p></blockquote><p>agreed</p>'
-    )
-    channel = ChannelRef(platform="teams", workspace=TENANT, channel=CHAT)
-    payload = activity(
-        text="agreed", attachments=[html(quote)], conversation=conversation(CHAT, "groupChat")
-    )
-
-    assert events_of(payload) == [
-        posted(
-            "agreed", place=Place(channel=channel), message=text_message("agreed", channel=channel),
-            reply_to="1699999999001",
-        )
-    ]  # fmt: skip
 
 
 CONTENT = "application/vnd.microsoft.teams.file.download.info"
@@ -216,9 +212,9 @@ def test_a_forwarded_message_is_marked_as_quoted() -> None:
         "originalMessageContent": "<p>old <b>news</b></p>",
         "originalMessageSender": {"user": {"displayName": "Ann"}},
     }
-    passed_on = {"contentType": "forwardedMessageReference", "content": json.dumps(content)}
+    forwarded = {"contentType": "forwardedMessageReference", "content": json.dumps(content)}
 
-    message = rich(activity(text="look", attachments=[passed_on]))
+    message = rich(activity(text="look", attachments=[forwarded]))
 
     parts = read_bridge_metadata(message)[0].parts
     (index,) = (int(key) for key, part in parts.items() if part.quoted)
@@ -236,6 +232,7 @@ def test_a_forwarded_message_is_marked_as_quoted() -> None:
         (ADAPTIVE, "application/vnd.microsoft.card.adaptive+json", "text"),
         (HERO, "application/vnd.microsoft.card.hero", "text"),
     ],
+    ids=["a file", "an image", "an Adaptive Card", "a hero card"],
 )
 def test_an_attachment_is_kept_with_a_text_fallback(
     attachment: Any, schema_id: str, fallback: str
@@ -250,49 +247,56 @@ def test_an_attachment_is_kept_with_a_text_fallback(
     assert (additions.origin or "").startswith("https://teams.microsoft.com/l/message/")
 
 
-def test_the_text_precedes_its_attachments() -> None:
-    message = rich(activity(text="see", attachments=[html("<p>see</p>"), ADAPTIVE, PLAN]))
-
-    assert [part.type for part in message.content] == [
-        "text", "structured_data", "text", "structured_data", "text",
-    ]  # fmt: skip
-
-
 def sign(alt: str = "image") -> str:
-    """Where the HTML has a picture that is attached, too."""
+    """The HTML tag of an image that may be attached, too."""
     return f'<img alt="{alt}" itemtype="http://schema.skype.com/AMSImage" src="https://a.example">'
 
 
-def test_an_inline_image_appears_once() -> None:
-    message = rich(activity(text="see", attachments=[html(f"<p>see {sign()}</p>"), PICTURE]))
+SEE = [html("<p>see</p>"), ADAPTIVE, PLAN]
+SEE_IMAGE = [html(f"<p>see {sign()}</p>"), PICTURE]
+SEE_PLAN = [html(f"<p>see {sign('a plan')}</p>"), PICTURE]
+IMAGE_ALONE = [html(f"<p>{sign()}</p>"), PICTURE]
+TWO_IMAGES = [html(f"<p>{sign()} and {sign('two')}</p>"), PICTURE]
+_WITH_IMAGE = ["text", "structured_data", "image"]
+PARTS: dict[str, tuple[Any, list[str], str | None]] = {
+    "the text precedes its attachments": (
+        activity(text="see", attachments=SEE),
+        ["text", "structured_data", "text", "structured_data", "text"],
+        "see",
+    ),
+    "an attached inline image appears once": (
+        activity(text="see", attachments=SEE_IMAGE),
+        _WITH_IMAGE,
+        "see",
+    ),
+    "the alt text of an inline image is in the text": (
+        activity(text="see", attachments=SEE_PLAN),
+        _WITH_IMAGE,
+        "see [image: a plan]",
+    ),
+    "an inline image without text is the only content": (
+        activity(text="", attachments=IMAGE_ALONE),
+        ["structured_data", "image"],
+        None,
+    ),
+    "an inline image that is not attached is text": (
+        activity(text="", attachments=TWO_IMAGES),
+        _WITH_IMAGE,
+        "and [image: two]",
+    ),
+}
 
-    assert [part.type for part in message.content] == ["text", "structured_data", "image"]
-    assert isinstance(first := message.content[0], TextPart)
-    assert first.text == "see"
 
+@pytest.mark.parametrize(("payload", "types", "text"), PARTS.values(), ids=PARTS)
+def test_text_and_attachments_become_parts_in_order(
+    payload: Any, types: list[str], text: str | None
+) -> None:
+    message = rich(payload)
 
-def test_an_image_without_text_is_the_only_content() -> None:
-    message = rich(activity(text="", attachments=[html(f"<p>{sign()}</p>"), PICTURE]))
-
-    assert [part.type for part in message.content] == ["structured_data", "image"]
-
-
-def test_the_alt_text_of_an_inline_image_is_in_the_text() -> None:
-    attachments = [html(f"<p>see {sign('a plan')}</p>"), PICTURE]
-
-    message = rich(activity(text="see", attachments=attachments))
-
-    assert isinstance(first := message.content[0], TextPart)
-    assert markdown_to_text(first.text) == (Paragraph((Text("see [image: a plan]"),)),)
-
-
-def test_an_inline_image_that_is_not_attached_is_text() -> None:
-    attachments = [html(f"<p>{sign()} and {sign('two')}</p>"), PICTURE]
-
-    message = rich(activity(text="", attachments=attachments))
-
-    assert isinstance(first := message.content[0], TextPart)
-    assert markdown_to_text(first.text) == (Paragraph((Text("and [image: two]"),)),)
+    assert [part.type for part in message.content] == types
+    if text is not None:
+        assert isinstance(first := message.content[0], TextPart)
+        assert markdown_to_text(first.text) == (Paragraph((Text(text),)),)
 
 
 def test_the_download_url_of_a_file_is_not_in_the_message() -> None:
@@ -301,13 +305,9 @@ def test_the_download_url_of_a_file_is_not_in_the_message() -> None:
     assert "files.example" not in message.model_dump_json()
 
 
-def test_a_post_without_content_gets_a_placeholder_text() -> None:
-    assert text_of(activity(text=" ")) == "\\[empty message\\]"
-
-
-def test_text_that_looks_like_markup_stays_text() -> None:
-    for text in ("*not* bold & <b>", "<b>x</b>", "# a", "[a](b)", "- a"):
-        assert markdown_to_text(text_of(activity(text=text))) == (Paragraph((Text(text),)),)
+@pytest.mark.parametrize("text", ["*not* bold & <b>", "<b>x</b>", "# a", "[a](b)", "- a"])
+def test_text_that_looks_like_markup_stays_text(text: str) -> None:
+    assert markdown_to_text(text_of(activity(text=text))) == (Paragraph((Text(text),)),)
 
 
 def test_a_press_on_a_card_is_not_a_message() -> None:
@@ -446,6 +446,7 @@ def test_joins_and_departures_are_events_except_our_own_join() -> None:
         ("channelDeleted", (ChannelClosed, {"reason": "the channel was deleted"})),
         ("channelMoved", (Unknown, {"kind": "conversationUpdate/channelMoved"})),
     ],
+    ids=["created", "renamed", "deleted", "moved, which is unknown"],
 )
 def test_a_channel_event_belongs_to_the_changed_channel(event_type: str, expected: Any) -> None:
     other = "19:other@thread.tacv2"
@@ -474,6 +475,7 @@ def test_a_channel_event_belongs_to_the_changed_channel(event_type: str, expecte
         (activity("invoke", name="adaptiveCard/action", value={}), Unknown),
         (activity("something new"), Unknown),
     ],
+    ids=["typing", "an installation", "an invoke of a foreign button", "an unknown type"],
 )
 def test_activities_other_than_messages_give_ignored_or_unknown_events(
     payload: Any, event: type[Event]
@@ -546,6 +548,7 @@ def test_activities_without_an_id_are_deduplicated_by_their_payload() -> None:
         (activity(author={}), "has no account id"),
         (activity("messageReaction"), "replyToId"),
     ],
+    ids=["no conversation", "no id", "an invalid time", "no author", "a reaction without a target"],
 )
 def test_an_undecodable_activity_raises_an_error_with_a_reason(payload: Any, reason: str) -> None:
     with pytest.raises(UndecodableEvent, match=reason):
