@@ -5,7 +5,6 @@ Only `translated` turns errors of discord.py and aiohttp into the bridge's.
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections import deque
 from collections.abc import (
@@ -39,6 +38,7 @@ from bridge.errors import (
 )
 from bridge.ports.clock import Clock
 from bridge.runtime.credential import Credential
+from bridge.runtime.http_connections import notice_closed_connections, was_not_sent
 from connectors.discord import sdk
 from connectors.discord.capabilities import GLOBAL
 
@@ -125,30 +125,11 @@ def translated(doing: str = "Talking to Discord") -> Generator[None]:
         TimeoutError,
         OSError,
     ) as error:
-        if _was_not_sent(error):
+        if was_not_sent(error):
             text = f"{doing} failed: the connection was closed; it will be retried"
             raise Unavailable(text, code="connect") from error
         text = f"{doing}: the outcome is unknown ({_error_text(error)}); the bridge looks for it"
         raise Unsettled(text, code="broken", late=isinstance(error, TimeoutError)) from error
-
-
-def _was_not_sent(error: BaseException) -> bool:
-    """Return whether the connection was closed before aiohttp wrote the whole request.
-
-    Discord does not process a request with an incomplete body.
-    """
-    cause = error.__cause__ or error
-    reset = isinstance(cause, aiohttp.ClientConnectionResetError)
-    return reset and "closing transport" in str(cause)
-
-
-async def _notice_closed_connections() -> None:
-    """Let the event loop read its sockets, so that a closed connection is not used again.
-
-    aiohttp asks its transport, which knows only what the loop has read.
-    """
-    for _ in range(3):  # our turn, the read, the loss of the connection
-        await asyncio.sleep(0)
 
 
 @dataclass(frozen=True)
@@ -267,7 +248,7 @@ class Rest:
                 connector=aiohttp.TCPConnector(keepalive_timeout=_IDLE_S),
             )
         form = isinstance(data, aiohttp.FormData)
-        await _notice_closed_connections()
+        await notice_closed_connections()
         async with self._session.request(
             method, self._url + path, params=query, data=data, headers=headers,
             allow_redirects=False, timeout=self._with_files if form else self._whole,

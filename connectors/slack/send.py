@@ -30,6 +30,7 @@ from bridge.errors import (
 from bridge.model import Call, Receipt
 from bridge.ports.clock import Clock
 from bridge.runtime.credential import Credential
+from bridge.runtime.http_connections import notice_closed_connections, was_not_sent
 from connectors.slack.capabilities import WHISPER
 from connectors.slack.json_values import Json, object_at, text_at
 from connectors.slack.marks import refusal_of_mark
@@ -186,7 +187,7 @@ class WebApi:
     ) -> Answer:
         headers = {"Authorization": f"Bearer {await self._token()}", "Content-Type": kind}
         with self.credential.watched(), translated(label, once=once):
-            await _notice_closed_connections()
+            await notice_closed_connections()
             async with self._open_session().post(
                 self._base_url + method, data=data, headers=headers, allow_redirects=False
             ) as response:
@@ -207,13 +208,6 @@ class WebApi:
                 connector=aiohttp.TCPConnector(keepalive_timeout=_IDLE),
             )
         return self._session
-
-
-async def _notice_closed_connections() -> None:
-    """Let the event loop read its sockets, so that a connection that the server has closed is not
-    used again: aiohttp asks the transport, which only knows what the loop has read."""
-    for _ in range(3):  # this task, the read, the loss of the connection
-        await asyncio.sleep(0)
 
 
 def proxy_for(address: str) -> str | None:
@@ -298,21 +292,13 @@ def translated(label: str = "Slack", *, once: bool = True) -> Generator[None]:
     except (ConnectionRefusedError, aiohttp.WSServerHandshakeError) as error:
         raise Unavailable(f"{label}: Slack refuses connections ({_error_text(error)})") from error
     except (aiohttp.ClientError, TimeoutError, OSError, SlackRequestError) as error:
-        if _was_not_sent(error):
+        if was_not_sent(error):
             raise Unavailable(f"{label}: the connection was closed; the bridge retries") from error
         raise _answer_lost(
             label, _error_text(error), once=once, late=isinstance(error, TimeoutError)
         ) from error
     except (SlackClientError, BoltError, aiohttp.WSMessageTypeError) as error:
         raise Refused(f"{label}: {_error_text(error)}") from error
-
-
-def _was_not_sent(error: BaseException) -> bool:
-    """Whether the connection was closed before aiohttp wrote the request: a server never processes
-    an incomplete body."""
-    cause = error.__cause__ or error
-    reset = isinstance(cause, aiohttp.ClientConnectionResetError)
-    return reset and "closing transport" in str(cause)
 
 
 def _answer_lost(label: str, reason: str, *, once: bool, late: bool = False) -> PlatformError:

@@ -37,6 +37,7 @@ from bridge.model import Call, ChannelRef, Receipt
 from bridge.ports.clock import Clock
 from bridge.ports.secrets import SecretSource
 from bridge.runtime.credential import Credential
+from bridge.runtime.http_connections import notice_closed_connections, was_not_sent
 from connectors.teams import ids
 from connectors.teams.activity import Json, object_of, string
 from connectors.teams.marks import REACTION
@@ -114,18 +115,10 @@ def translated(
         raise Refused(f"{label}: this cannot be sent: {type(error).__name__}: {error}") from error
     except _TRANSPORT as error:
         text = f"{label}: {type(error).__name__}: {error}"
-        if repeatable or not sent() or _never_left(error):
+        if repeatable or not sent() or was_not_sent(error):
             raise Unavailable(text) from error
         late = isinstance(error, TimeoutError)
         raise Unsettled(f"{text}; Teams may have accepted it", late=late) from error
-
-
-def _never_left(error: BaseException) -> bool:
-    """Return whether the connection closed before aiohttp wrote the request: a server does not
-    accept an incomplete body."""
-    cause = error.__cause__ or error
-    reset = isinstance(cause, aiohttp.ClientConnectionResetError)
-    return reset and "closing transport" in str(cause)
 
 
 _NOT_CONNECTED = (
@@ -273,7 +266,7 @@ class HttpClient:
         progress = SimpleNamespace(sent=False)
         label = f"{method} {_host(url)}"
         with translated(label, repeatable=repeatable, sent=lambda: progress.sent):
-            await _notice_closed_connections()
+            await notice_closed_connections()
             async with self._open().request(
                 method,
                 URL(url, encoded=True),
@@ -312,15 +305,6 @@ class HttpClient:
                 cookie_jar=aiohttp.DummyCookieJar(),
             )
         return self._session
-
-
-async def _notice_closed_connections() -> None:
-    """Let the event loop read its sockets, so that it notices connections closed by the server.
-
-    aiohttp does not reuse a closed connection, but its transport knows only what the loop has read.
-    """
-    for _ in range(3):  # this task, the read, the notice of the lost connection
-        await asyncio.sleep(0)
 
 
 async def _note_sent(_session: object, context: SimpleNamespace, _params: object) -> None:
