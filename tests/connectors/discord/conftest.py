@@ -10,7 +10,6 @@ from typing import Any, cast
 import pytest
 
 from bridge.model import AccountId, ChannelRef
-from bridge.model.secret_refs import SecretRef
 from bridge.ports.connector import ConnectorTools
 from bridge.runtime.clock import SystemClock
 from bridge.sandbox.platform import SandboxContext
@@ -20,36 +19,8 @@ from connectors.discord import connector_type
 from connectors.discord.connector import DiscordConnector
 from connectors.discord.ids import channel_ref
 from connectors.discord.sandbox import LocalDiscord
+from tests.connectors.doubles import FixedTokens, MemoryKeyValues
 from tests.waiting import LONGEST_WAIT
-
-
-class DictKeyValues:
-    """A shelf in memory; remembers which values were to be sealed."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, str] = {}
-        self.sealed: set[str] = set()
-
-    async def get(self, key: str) -> str | None:
-        return self.values.get(key)
-
-    async def put(self, key: str, value: str, *, sealed: bool = False) -> None:
-        self.values[key] = value
-        if sealed:
-            self.sealed.add(key)
-
-    async def remove(self, key: str) -> None:
-        self.values.pop(key, None)
-
-
-class GivenTokens:
-    """Secrets by the name of their environment variable."""
-
-    def __init__(self, values: Mapping[str, str]) -> None:
-        self.values = dict(values)
-
-    async def secret(self, ref: SecretRef) -> str:
-        return self.values[ref.env or ""]
 
 
 @dataclass
@@ -59,9 +30,9 @@ class Local:
     discord: LocalDiscord
     context: SandboxContext
     app: Mapping[str, Any]
-    key_values: DictKeyValues = field(default_factory=DictKeyValues)
+    key_values: MemoryKeyValues = field(default_factory=MemoryKeyValues)
     inbox: ListInbox = field(default_factory=ListInbox)
-    tokens: GivenTokens = field(default_factory=lambda: GivenTokens({}))
+    tokens: FixedTokens = field(default_factory=lambda: FixedTokens({}))
     running: asyncio.Task[None] | None = None
     made: list[DiscordConnector] = field(default_factory=list[DiscordConnector])
     send_deadline: float = 30.0

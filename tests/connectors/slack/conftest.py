@@ -12,9 +12,7 @@ from typing import Any, cast
 import pytest
 from starlette.applications import Starlette
 
-from bridge.errors import ConfigError
 from bridge.model import AccountId, ChannelRef
-from bridge.model.secret_refs import SecretRef
 from bridge.ports.connector import ConnectorTools
 from bridge.ports.files import Files
 from bridge.runtime.clock import SystemClock
@@ -26,41 +24,13 @@ from connectors.slack.connector import SlackConnector
 from connectors.slack.ids import channel_ref
 from connectors.slack.sandbox import LocalSlack
 from connectors.slack.settings import SlackSettings
+from tests.connectors.doubles import FixedTokens, MemoryKeyValues
 from tests.connectors.slack.web import served
 
 TEAM = "T0ACME"
 GENERAL = channel_ref(TEAM, "C0ACME001")
 RANDOM = channel_ref(TEAM, "C0ACME002")
 ADA = "U0ACME01"
-
-
-class DictTokens:
-    """Secrets by the name of their environment variable."""
-
-    def __init__(self, values: dict[str, str]) -> None:
-        self.values = values
-
-    async def secret(self, ref: SecretRef) -> str:
-        if ref.env not in self.values:
-            raise ConfigError(f"{ref} is not set")
-        return self.values[ref.env]
-
-
-class DictKeyValues:
-    """A key-value store in memory."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, str] = {}
-
-    async def get(self, key: str) -> str | None:
-        return self.values.get(key)
-
-    async def put(self, key: str, value: str, *, sealed: bool = False) -> None:
-        del sealed
-        self.values[key] = value
-
-    async def remove(self, key: str) -> None:
-        self.values.pop(key, None)
 
 
 @dataclass
@@ -70,9 +40,9 @@ class Sandbox:
     context: SandboxContext
     slack: LocalSlack
     cut: Callable[[], None]
-    tokens: DictTokens = field(default_factory=lambda: DictTokens({}))
-    key_value_access: defaultdict[str, DictKeyValues] = field(
-        default_factory=lambda: defaultdict(DictKeyValues)
+    tokens: FixedTokens = field(default_factory=lambda: FixedTokens({}))
+    key_value_access: defaultdict[str, MemoryKeyValues] = field(
+        default_factory=lambda: defaultdict(MemoryKeyValues)
     )
     tasks: list[asyncio.Task[None]] = field(default_factory=list[asyncio.Task[None]])
     connectors: list[SlackConnector] = field(default_factory=list[SlackConnector])

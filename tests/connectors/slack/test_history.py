@@ -15,7 +15,8 @@ from connectors.slack.connector import SlackConnector
 from connectors.slack.history import History
 from connectors.slack.identity import OwnIdentity
 from connectors.slack.shares import Shares
-from tests.connectors.slack.conftest import GENERAL, DictKeyValues, Sandbox
+from tests.connectors.doubles import MemoryKeyValues
+from tests.connectors.slack.conftest import GENERAL, Sandbox
 from tests.connectors.slack.payloads import ACCOUNT, OWN_IDENTITY
 from tests.connectors.slack.test_encode import post as encoded
 from tests.connectors.slack.test_send import FakeClock, answering
@@ -119,7 +120,7 @@ async def test_live_threads_older_than_the_gap_cost_few_requests() -> None:
     async with answering(answer) as api:
         own_identity, clock = OwnIdentity(api), FakeClock()
         own_identity.cached = OWN_IDENTITY
-        shares = Shares(api, None, DictKeyValues(), clock)
+        shares = Shares(api, None, MemoryKeyValues(), clock)
         history = History(api, clock, ACCOUNT, own_identity, shares)
         key = ids.order_key(cursor)
         raws = [raw async for raw in history.read_after(GENERAL, key, roots)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,6 @@ from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Mount
 
 from bridge.model import AccountId, ChannelRef
-from bridge.model.secret_refs import SecretRef
 from bridge.ports.connector import ConnectorTools
 from bridge.runtime.clock import SystemClock
 from bridge.sandbox.limits import Limits
@@ -25,34 +24,9 @@ from bridge.testing.inbox import ListInbox
 from connectors.teams import TeamsSettings, connector_type
 from connectors.teams.connector import TeamsConnector
 from connectors.teams.sandbox import LocalTeams
+from tests.connectors.doubles import FixedTokens, MemoryKeyValues
 
 ACCOUNT = AccountId("teams")
-
-
-class MemoryKeyValues:
-    """A shelf that forgets everything at the end."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, str] = {}
-
-    async def get(self, key: str) -> str | None:
-        return self.values.get(key)
-
-    async def put(self, key: str, value: str, *, sealed: bool = False) -> None:
-        self.values[key] = value
-
-    async def remove(self, key: str) -> None:
-        self.values.pop(key, None)
-
-
-class FixedTokens:
-    """Secrets by the name of their environment variable."""
-
-    def __init__(self, values: Mapping[str, str]) -> None:
-        self.values = dict(values)
-
-    async def secret(self, ref: SecretRef) -> str:
-        return self.values[ref.env or ""]
 
 
 @dataclass

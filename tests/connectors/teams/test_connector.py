@@ -27,7 +27,8 @@ from bridge.testing.inbox import ListInbox
 from connectors.teams import TeamsSettings, connector_type, ids
 from connectors.teams.connector import TeamsConnector
 from connectors.teams.references import Reference, References
-from tests.connectors.teams.local import Bench, FixedTokens, MemoryKeyValues, bench
+from tests.connectors.doubles import FixedTokens, MemoryKeyValues
+from tests.connectors.teams.local import Bench, bench
 from tests.connectors.teams.payloads import APP_ID
 from tests.waiting import LONGEST_WAIT
 

@@ -26,7 +26,8 @@ from connectors.teams.receive import MAX_BODY, Receiver
 from connectors.teams.references import Reference, References
 from connectors.teams.settings import TeamsSettings
 from connectors.teams.validate import SigningKeys, TokenValidator
-from tests.connectors.teams.local import Bench, MemoryKeyValues, bench
+from tests.connectors.doubles import MemoryKeyValues
+from tests.connectors.teams.local import Bench, bench
 from tests.connectors.teams.payloads import (
     APP_ID,
     BOT,

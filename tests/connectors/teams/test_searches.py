@@ -26,7 +26,7 @@ from connectors.teams.receive import Receiver
 from connectors.teams.references import References
 from connectors.teams.settings import TeamsSettings
 from connectors.teams.validate import SigningKeys, TokenValidator
-from tests.connectors.teams.local import MemoryKeyValues
+from tests.connectors.doubles import MemoryKeyValues
 from tests.connectors.teams.payloads import APP_ID, CHANNEL, TENANT, activity
 from tests.connectors.teams.test_validate import KEY, Publisher, token
 from tests.connectors.teams.written import elements, kinds, line, write

@@ -41,7 +41,8 @@ from connectors.teams.send import (
     token_within,
 )
 from connectors.teams.settings import TeamsSettings
-from tests.connectors.teams.local import FixedTokens, MemoryKeyValues, serving
+from tests.connectors.doubles import FixedTokens, MemoryKeyValues
+from tests.connectors.teams.local import serving
 from tests.connectors.teams.payloads import APP_ID, CHANNEL, TENANT
 from tests.connectors.teams.sdk_errors import sdk_errors
 from tests.waiting import LONGEST_WAIT, pass_time
