@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from connectors.slack.sandbox.arguments import ApiError, Arguments
 from connectors.slack.sandbox.blocks import Faults, checked_attachments, checked_blocks
-from connectors.slack.sandbox.blocks.stored import new_id
+from connectors.slack.sandbox.blocks.stored import new_id, objects_in
 from connectors.slack.sandbox.files import find, may_see
 from connectors.slack.sandbox.state import App, Json, Message, Workspace
 from connectors.slack.sandbox.text import posted_text, rich_text
@@ -91,15 +91,9 @@ def _markdown(args: Arguments, blocks: list[Any] | None) -> Json:
 
 def with_pictures(blocks: list[Json], team: Workspace) -> list[Json]:
     """Add the size to images that Slack stores, as Slack does."""
-    waiting: list[Any] = list(blocks)
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, list):
-            waiting += node
-        elif isinstance(node, dict):
-            if node.get("type") == "image" and "slack_file" in node:
-                _measure(node, team)
-            waiting += [inner for inner in node.values() if isinstance(inner, list | dict)]
+    for node in objects_in(blocks):
+        if node.get("type") == "image" and "slack_file" in node:
+            _measure(node, team)
     return blocks
 
 

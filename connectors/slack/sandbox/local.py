@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -33,7 +32,7 @@ from connectors.slack.sandbox.seed import seeded_slack, world_of
 from connectors.slack.sandbox.shapes import to_shown
 from connectors.slack.sandbox.sockets import Sockets
 from connectors.slack.sandbox.state import App, Channel, File, Message, Person, Workspace, at_of
-from connectors.slack.sandbox.state_changes import Draft, StateChanges
+from connectors.slack.sandbox.state_changes import StateChanges
 from connectors.slack.sandbox.text import typed_text
 from connectors.slack.sandbox.uploads import Uploads
 from connectors.slack.sandbox.views import Views
@@ -271,12 +270,8 @@ class LocalSlack(PlatformActions):
     ) -> Shown:  # fmt: skip
         team, place = self._place(workspace, channel, person)
         speaker = self._person(team, person)
-        draft = Draft(
-            speaker.id,
-            self._with_references(team, text),
-            client_msg_id=str(uuid.uuid4()),
-            files=shared,
-        )
+        draft = self._draft(team, speaker, text)
+        draft.files = shared
         if thread is not None:
             draft.parent = _open_parent(place, thread).at
         return self._changes.post(team, place, draft)[1]
@@ -285,14 +280,10 @@ class LocalSlack(PlatformActions):
         self, workspace: str, channel: str, person: str, message: str
     ) -> tuple[Workspace, Channel, Message]:
         """A message that this person wrote; the local Slack has no admins with further rights."""
-        team, place = self._place(workspace, channel, person)
-        speaker = self._person(team, person)
-        message_ = place.find(message)
-        if message_ is None or message_.removed:
-            raise NotFound(f"No message {message!r} in {channel!r}")
-        if message_.app is not None or message_.user != speaker.id:
-            raise Refused(f"{speaker.name!r} did not write message {message}")
-        return team, place, message_
+        team, place, target = self._standing(workspace, channel, person, message)
+        if target.app is not None or target.user != person:
+            raise Refused(f"{self._person(team, person).name!r} did not write message {message}")
+        return team, place, target
 
     def _standing(
         self, workspace: str, channel: str, person: str, message: str

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from bridge.errors import InvalidData, NotFound, Refused
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.user_actions import FileUpload
-from connectors.slack.sandbox.state import Channel, File, Message, Person, Workspace, ts_of
-from connectors.slack.sandbox.state_changes import Draft, StateChanges
+from connectors.slack.sandbox.state import Channel, Draft, File, Message, Person, Workspace, ts_of
+from connectors.slack.sandbox.state_changes import StateChanges
 from connectors.slack.sandbox.streaming import stop
 
 LONGEST_TOPIC = 250
@@ -82,7 +82,7 @@ class PlatformActions(ABC):
         """A person replies in a thread and also sends the reply to the channel."""
         team, place, member = self._member(workspace, channel, person)
         root = self._message(place, thread)
-        draft = Draft(member.id, self._with_references(team, text), client_msg_id=str(uuid.uuid4()))
+        draft = self._draft(team, member, text)
         draft.parent = root.at if root.parent is None else root.parent
         draft.broadcast = True
         return self._changes.post(team, place, draft)[1]
@@ -101,10 +101,8 @@ class PlatformActions(ABC):
         team, place, member = self._member(workspace, channel, person)
         _, target, _ = self._member(workspace, to, person)
         shared = self._message(place, message)
-        draft = Draft(
-            member.id, self._with_references(team, text), client_msg_id=str(uuid.uuid4()),
-            attachments=[shared_message(team, place, shared)],
-        )  # fmt: skip
+        draft = self._draft(team, member, text)
+        draft.attachments = [shared_message(team, place, shared)]
         return self._changes.post(team, target, draft)[1]
 
     async def stop_as(self, workspace: str, channel: str, person: str, message: str) -> None:
@@ -139,7 +137,8 @@ class PlatformActions(ABC):
         team, place, member = self._member(workspace, channel, person)
         spoken = self._give_file(team, member, file)
         spoken.spoken_ms = int(seconds * 1000)
-        draft = Draft(member.id, "", client_msg_id=str(uuid.uuid4()), files=[spoken])
+        draft = self._draft(team, member, "")
+        draft.files = [spoken]
         return self._changes.post(team, place, draft)[1]
 
     async def schedule_as(
@@ -147,8 +146,13 @@ class PlatformActions(ABC):
     ) -> None:
         """A person schedules a post; apps receive it when it is posted, as any other post."""
         team, place, member = self._member(workspace, channel, person)
-        draft = Draft(member.id, self._with_references(team, text), client_msg_id=str(uuid.uuid4()))
+        draft = self._draft(team, member, text)
         self._later(seconds, lambda: self._changes.post(team, place, draft))
+
+    def _draft(self, team: Workspace, person: Person, text: str) -> Draft:
+        """A message as the client of a person sends it."""
+        text = self._with_references(team, text)
+        return Draft(person.id, text, client_msg_id=str(uuid.uuid4()))
 
     def _member(
         self, workspace: str, channel: str, person: str

@@ -21,8 +21,8 @@ from bridge.sandbox.platform import SandboxContext
 from connectors.slack.sandbox.arguments import ApiError, Arguments
 from connectors.slack.sandbox.broken import Broken
 from connectors.slack.sandbox.content import edited_content, new_content
-from connectors.slack.sandbox.state import App, Channel, Json, Message, Workspace
-from connectors.slack.sandbox.state_changes import Draft, StateChanges
+from connectors.slack.sandbox.state import App, Channel, Draft, Json, Message, Workspace
+from connectors.slack.sandbox.state_changes import StateChanges
 
 SECONDS = 1800.0
 USES = 5

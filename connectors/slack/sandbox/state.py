@@ -118,15 +118,15 @@ class LiveText:
 
 
 @dataclass(slots=True)
-class Message:
-    """A message in a channel, by a person or an app (`app` set, `user` its bot user).
+class Draft:
+    """A message before it is posted; the channel assigns its time.
 
-    `username` and `icons` are set when an app posted under another name or picture.
+    Its author is a person, or an app (`app` set, `user` its bot user). `username` and `icons` are
+    set when an app posts under another name or picture. `facts` are further members of the subtype.
     """
 
-    at: int
-    text: str
     user: str
+    text: str
     app: App | None = None
     username: str | None = None
     icons: Json | None = None
@@ -137,10 +137,17 @@ class Message:
     broadcast: bool = False
     subtype: str | None = None
     client_msg_id: str | None = None
+    files: list[File] | None = None
+    facts: Json | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Message(Draft):
+    """A message in a channel."""
+
+    at: int
     edited_at: int | None = None
     edited_by: str | None = None
-    files: list[File] | None = None
-    facts: Json | None = None  # further members of its subtype
     audience: str | None = None  # the only person who sees it
     removed: bool = False  # a deleted parent, kept as a tombstone above its replies
     locked: bool = False  # a parent whose thread is locked

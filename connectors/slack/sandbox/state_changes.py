@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import fields, replace
 from typing import Any, Literal
 
 from bridge.sandbox.feed import Change, Feed, Shown
@@ -15,6 +15,7 @@ from connectors.slack.sandbox.shapes import message_json, to_shown
 from connectors.slack.sandbox.state import (
     App,
     Channel,
+    Draft,
     File,
     Message,
     Person,
@@ -28,26 +29,6 @@ Json = dict[str, Any]
 Tell = Callable[[App, Event], None]
 SYSTEM_LINES = frozenset({"channel_join", "channel_leave", "channel_topic", "channel_name"})
 MAX_WHISPERS = 500  # per channel
-
-
-@dataclass(slots=True)
-class Draft:
-    """A message before it is posted; the channel assigns its time."""
-
-    user: str
-    text: str
-    app: App | None = None
-    username: str | None = None
-    icons: Json | None = None
-    blocks: list[Any] | None = None
-    attachments: list[Any] | None = None
-    metadata: Json | None = None
-    parent: int | None = None
-    broadcast: bool = False
-    subtype: str | None = None
-    client_msg_id: str | None = None
-    files: list[File] | None = None
-    facts: Json | None = None
 
 
 class StateChanges:
@@ -88,11 +69,11 @@ class StateChanges:
         blocks = draft.blocks
         if blocks is None and draft.text and not draft.attachments and draft.subtype is None:
             blocks = rich_text(draft.text, new_id())
-        return Message(
-            at, draft.text, draft.user, draft.app, draft.username, draft.icons, blocks,
-            draft.attachments, draft.metadata, draft.parent, draft.broadcast, draft.subtype,
-            draft.client_msg_id, files=draft.files, facts=draft.facts,
-        )  # fmt: skip
+        content: dict[str, Any] = {
+            member.name: getattr(draft, member.name) for member in fields(draft)
+        }
+        content["blocks"] = blocks
+        return Message(at=at, **content)
 
     def whisper(self, channel: Channel, draft: Draft, person: str) -> Message:
         """Post an ephemeral message for one person; apps receive no event, and it is

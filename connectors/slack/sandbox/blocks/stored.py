@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
@@ -35,15 +36,21 @@ def new_id() -> str:
 
 def stored_blocks(blocks: list[Json]) -> list[Json]:
     """The same blocks, completed in place."""
-    waiting: list[Any] = list(blocks)
+    for node in objects_in(blocks):
+        _complete(node)
+    return [_with_id(block) for block in blocks]
+
+
+def objects_in(value: list[Any]) -> Iterator[Json]:
+    """All objects in the value, which may be changed meanwhile."""
+    waiting = list(value)
     while waiting:
         node = waiting.pop()
         if isinstance(node, list):
             waiting += node
         elif isinstance(node, dict):
-            _complete(node)
+            yield node
             waiting += [inner for inner in node.values() if isinstance(inner, list | dict)]
-    return [_with_id(block) for block in blocks]
 
 
 def stored_attachments(attachments: list[Json]) -> list[Json]:

@@ -59,6 +59,14 @@ class Call:
         ..."""
         self.need(f"{KIND_SCOPES[channel.kind]}:{right}")
 
+    def writable_channel(self) -> Channel:
+        """The channel of the call, which the app is in and which is not archived."""
+        channel = self.channel()
+        self.need_member(channel)
+        if channel.archived:
+            raise ApiError("is_archived")
+        return channel
+
     def need_member(self, channel: Channel) -> None:
         if self.app.bot_user not in channel.members:
             raise ApiError("not_in_channel")

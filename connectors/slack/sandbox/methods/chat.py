@@ -10,8 +10,7 @@ import orjson
 from connectors.slack.sandbox.content import LONGEST_TEXT, edited_content, new_content
 from connectors.slack.sandbox.methods.call import ApiError, Call, Json
 from connectors.slack.sandbox.shapes import icons_of, message_json
-from connectors.slack.sandbox.state import Channel, Message, at_of, ts_of
-from connectors.slack.sandbox.state_changes import Draft
+from connectors.slack.sandbox.state import Channel, Draft, Message, at_of, ts_of
 from connectors.slack.sandbox.streaming import is_growing
 from connectors.slack.sandbox.text import posted_text
 

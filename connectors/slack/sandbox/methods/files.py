@@ -13,8 +13,7 @@ from connectors.slack.sandbox.arguments import invalid_arguments
 from connectors.slack.sandbox.blocks import checked_blocks
 from connectors.slack.sandbox.content import LONGEST_TEXT, block_context, with_pictures
 from connectors.slack.sandbox.methods.call import ApiError, Call, Json
-from connectors.slack.sandbox.state import Channel, File, at_of
-from connectors.slack.sandbox.state_changes import Draft
+from connectors.slack.sandbox.state import Channel, Draft, File, at_of
 from connectors.slack.sandbox.text import posted_text
 
 MAX_FILES = 100  # in one call; not documented

@@ -9,10 +9,7 @@ MAX_PINS = 100  # per channel (Slack help, "Pin messages", 2026)
 
 
 def add(call: Call) -> Json:
-    channel = call.channel()
-    call.need_member(channel)
-    if channel.archived:
-        raise ApiError("is_archived")
+    channel = call.writable_channel()
     message = call.message(channel, "timestamp")
     if message.pinned_by is not None:
         raise ApiError("already_pinned")

@@ -12,10 +12,7 @@ _NAME = re.compile(r"[a-z0-9_+'\-]{1,100}(::skin-tone-[2-6])?")
 
 
 def add(call: Call) -> Json:
-    channel = call.channel()
-    call.need_member(channel)
-    if channel.archived:
-        raise ApiError("is_archived")
+    channel = call.writable_channel()
     message = call.message(channel, "timestamp")
     name, user = _name(call), call.app.bot_user
     reaction = message.reactions.get(name)

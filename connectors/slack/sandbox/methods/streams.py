@@ -14,8 +14,7 @@ from connectors.slack.sandbox.content import LONGEST_MARKDOWN, block_context
 from connectors.slack.sandbox.methods import chat
 from connectors.slack.sandbox.methods.call import ApiError, Call, Json
 from connectors.slack.sandbox.shapes import message_json
-from connectors.slack.sandbox.state import Channel, LiveText, Message
-from connectors.slack.sandbox.state_changes import Draft
+from connectors.slack.sandbox.state import Channel, Draft, LiveText, Message
 from connectors.slack.sandbox.streaming import is_growing
 from connectors.slack.sandbox.text import unescape
 

@@ -14,8 +14,7 @@ from connectors.slack.sandbox.arguments import Arguments
 from connectors.slack.sandbox.methods.call import Call
 from connectors.slack.sandbox.methods.conversations import history
 from connectors.slack.sandbox.sockets import Sockets
-from connectors.slack.sandbox.state import ts_of
-from connectors.slack.sandbox.state_changes import Draft
+from connectors.slack.sandbox.state import Draft, ts_of
 from connectors.slack.sandbox.uploads import Uploads
 from connectors.slack.sandbox.views import Views
 
