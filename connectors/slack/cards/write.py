@@ -5,6 +5,8 @@ Each node type has its writer; the resulting blocks are packed into messages.
 
 from __future__ import annotations
 
+from typing import get_args
+
 from bridge.content.cards import degrade
 from bridge.content.cards.rendering import NativeMessage, Rendering, Written
 from bridge.content.cards.tree import (
@@ -15,21 +17,17 @@ from bridge.content.cards.tree import (
     Card,
     Carousel,
     Chart,
-    Choice,
     Columns,
     Container,
     Context,
-    DateInput,
     Divider,
     Fields,
     File,
-    FileInput,
     Gallery,
     Image,
+    Input,
     Native,
     Nodes,
-    NumberInput,
-    Picker,
     Player,
     Poll,
     Progress,
@@ -38,8 +36,6 @@ from bridge.content.cards.tree import (
     Section,
     Table,
     Tasks,
-    TextInput,
-    Toggle,
 )
 from bridge.content.cards.writing import OPENERS, WriterTable
 from connectors.slack.capabilities import TEXT_LIMIT
@@ -158,13 +154,7 @@ _WRITERS = WriterTable(
         Native: write_native,
         Actions: write_actions,
         Button: write_button,
-        TextInput: write_input,
-        NumberInput: write_input,
-        DateInput: write_input,
-        Toggle: write_input,
-        Choice: write_input,
-        Picker: write_input,
-        FileInput: write_input,
+        **dict.fromkeys(get_args(Input), write_input),
     },
     max_depth=12,
     openers={**OPENERS, Button: _opened_button, Actions: _opened_actions},

@@ -35,7 +35,6 @@ from connectors.teams.sandbox.state import Conversation, Json, SharedFile, rfc33
 
 DOWNLOAD_SECONDS = 300  # "only valid for a few minutes"
 UPLOAD_SECONDS = 3600
-PAGE_SECONDS = 24 * 3600
 MAX_FRAGMENT = 60 * 1024 * 1024
 _PICTURES = frozenset({"image/png", "image/jpeg", "image/gif"})
 _RANGE = re.compile(r"bytes (\d{1,15})-(\d{1,15})/(\d{1,15})\Z")

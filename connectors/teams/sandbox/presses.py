@@ -41,8 +41,6 @@ from connectors.teams.sandbox.state import Bot, Json, Message, Person
 
 UNREACHABLE = "Unable to reach app. Please try again."
 WENT_WRONG = "Something went wrong. Please try again."
-MESSAGE_ANSWER = "application/vnd.microsoft.activity.message"
-LOGIN_ANSWER = "application/vnd.microsoft.activity.loginRequest"
 _OWN_OF_CLIENT = frozenset({
     "Action.OpenUrl", "Action.OpenUrlDialog", "Action.ShowCard", "Action.ToggleVisibility",
     "Action.ResetInputs", "Action.Popover",

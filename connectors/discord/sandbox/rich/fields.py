@@ -36,10 +36,8 @@ class Node:
         self, key: str, max_length: int, *, min_length: int = 0, required: bool = False
     ) -> str | None:  # fmt: skip
         """Return the trimmed text of a field; numbers are converted, as Discord does."""
-        value = self.value.get(key)
+        value = self._read(key, required=required)
         if value is None:
-            if required:
-                self.missing(key)
             return None
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             self.fail(key, "STRING_TYPE_CONVERT", f'Could not interpret "{value}" as string.')
@@ -54,10 +52,8 @@ class Node:
     def integer(
         self, key: str, minimum: int, maximum: int, *, required: bool = False
     ) -> int | None:  # fmt: skip
-        value = self.value.get(key)
+        value = self._read(key, required=required)
         if value is None:
-            if required:
-                self.missing(key)
             return None
         if isinstance(value, float) and value.is_integer():
             value = int(value)
@@ -73,11 +69,8 @@ class Node:
         return value
 
     def choice(self, key: str, choices: tuple[Any, ...], *, required: bool = False) -> Any:
-        value = self.value.get(key)
-        if value is None:
-            if required:
-                self.missing(key)
-        elif isinstance(value, bool) or value not in choices:
+        value = self._read(key, required=required)
+        if value is not None and (isinstance(value, bool) or value not in choices):
             listed = ", ".join(map(str, choices))
             self.fail(key, "BASE_TYPE_CHOICES", f"Value must be one of ({listed}).")
         return value
@@ -107,10 +100,8 @@ class Node:
         return value
 
     def child(self, key: str, *, required: bool = False) -> Node | None:
-        value = self.value.get(key)
+        value = self._read(key, required=required)
         if value is None:
-            if required:
-                self.missing(key)
             return None
         if not isinstance(value, dict):
             text = "Only dictionaries may be used in a ModelType"
@@ -122,10 +113,8 @@ class Node:
         self, key: str, min_count: int, max_count: int, *, required: bool = False
     ) -> list[Node]:  # fmt: skip
         """Return the objects of a list with `min_count` to `max_count` items."""
-        value = self.value.get(key)
+        value = self._read(key, required=required)
         if value is None:
-            if required:
-                self.missing(key)
             return []
         if not isinstance(value, list):
             text = "Only iterables may be used in a ListType"
@@ -135,6 +124,13 @@ class Node:
             self.fail(key, *_bad_length(min_count, max_count))
             return []
         return list(self._objects(key, value))
+
+    def _read(self, key: str, *, required: bool) -> Any:
+        """Return the value of a field, and report a required one that is missing."""
+        value = self.value.get(key)
+        if value is None and required:
+            self.missing(key)
+        return value
 
     def _objects(self, key: str, value: list[Any]) -> Iterator[Node]:
         for index, item in enumerate(value):
