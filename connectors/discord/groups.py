@@ -19,16 +19,16 @@ class Groups:
     def __init__(self, rest: Rest) -> None:
         self._rest = rest
 
-    async def of_actor(self, actor: ActorId, wanted: Sequence[str]) -> frozenset[str]:
+    async def of_actor(self, actor: ActorId, globs: Sequence[str]) -> frozenset[str]:
         """Return the actor's roles as group keys of their guild. Raises PlatformError.
 
-        For a direct message, the guilds named in `wanted` are queried. Discord has no guests.
+        For a direct message, the guilds named in `globs` are queried. Discord has no guests.
         """
         guild_and_user = ids.split_actor(actor)
         if guild_and_user is None:
             return frozenset()
         guild, user = guild_and_user
-        guilds = [guild] if guild != ids.DIRECT else _guilds_of(wanted)
+        guilds = [guild] if guild != ids.DIRECT else _guilds_of(globs)
         return frozenset([key for guild in guilds for key in await _roles(self._rest, guild, user)])
 
     async def by_id(self, workspaces: Collection[str]) -> Mapping[str, str]:

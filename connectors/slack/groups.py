@@ -17,8 +17,8 @@ class Groups:
     def __init__(self, api: WebApi) -> None:
         self._api = api
 
-    async def of_actor(self, actor: ActorId, wanted: Sequence[str]) -> frozenset[str]:
-        """The groups among `wanted` that the actor is in.
+    async def of_actor(self, actor: ActorId, globs: Sequence[str]) -> frozenset[str]:
+        """The groups among `globs` that the actor is in.
 
         Guests are members of single channels and people of other organisations. User groups need
         the scope `usergroups:read`. Bots are in no group. Raises PlatformError.
@@ -28,9 +28,9 @@ class Groups:
             return frozenset()
         team, user, _ = parts
         groups: set[str] = set()
-        if any(glob.startswith("guest:") for glob in wanted) and await self._is_guest(user):
+        if any(glob.startswith("guest:") for glob in globs) and await self._is_guest(user):
             groups.add(join_key("guest", ids.PLATFORM, team))
-        if any(glob.startswith("group:") for glob in wanted):
+        if any(glob.startswith("group:") for glob in globs):
             answer = await self._api.read("usergroups.list", include_users="true")
             groups |= {
                 join_key("group", ids.PLATFORM, team, text_at(group, "id"))

@@ -22,7 +22,7 @@ from connectors.slack.send import WebApi
 
 _FIRST_LOOK = 0.25  # seconds until the first look for the message; each next pause is twice as long
 _LONGEST_LOOK = 2.0
-_PATIENCE = 8.0  # seconds of looking before the lane treats the answer as lost
+_LONGEST_SEARCH = 8.0  # seconds of looking before the lane treats the answer as lost
 _SHARE_TIMEOUT = (
     120.0  # seconds after which files that Slack took but does not show are shared again
 )
@@ -113,7 +113,7 @@ class Shares:
         """
         pause, waited = _FIRST_LOOK, 0.0
         try:
-            while waited < _PATIENCE:
+            while waited < _LONGEST_SEARCH:
                 await self._clock.sleep(pause)
                 if receipt := await self._first_message(call, file):
                     return receipt

@@ -91,7 +91,7 @@ class Groups:
     def __init__(self, people: People) -> None:
         self._people = people
 
-    async def of_actor(self, actor: ActorId, wanted: Sequence[str]) -> frozenset[str]:
+    async def of_actor(self, actor: ActorId, globs: Sequence[str]) -> frozenset[str]:
         """Return the guest group if the person is a guest or belongs to another tenant.
 
         Bots have no groups. Raises NotFound if no roster that the bot may read has the person.

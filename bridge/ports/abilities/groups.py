@@ -11,9 +11,9 @@ from bridge.model import ActorId
 class Groups(Protocol):
     """Whether somebody is a guest, and in which groups they are, can be looked up."""
 
-    async def of_actor(self, actor: ActorId, wanted: Sequence[str]) -> frozenset[str]:
+    async def of_actor(self, actor: ActorId, globs: Sequence[str]) -> frozenset[str]:
         """`guest:PLATFORM:WORKSPACE`, and `group:PLATFORM:WORKSPACE:ID` for each user group or
-        role; `wanted` are the globs of the configuration: nothing else need be looked up.
+        role; `globs` are those of the configuration: nothing else need be looked up.
 
         Raises PlatformError where the platform does not tell: then nobody knows."""
         ...

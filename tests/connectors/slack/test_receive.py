@@ -481,7 +481,7 @@ async def test_our_own_closing_connection_is_not_reported_as_another_program(
     assert (greeted, required(connector.abilities.health).current().note) == ([2], "")
 
 
-# --- patience -------------------------------------------------------------------------------
+# --- waits ------------------------------------------------------------------------------------
 
 
 async def test_retries_back_off_and_end_when_the_credentials_are_refused() -> None:

@@ -121,7 +121,7 @@ async def test_files_that_slack_accepted_but_never_posted_are_shared_again(
 ) -> None:
     connector, call = sandbox.connector(files=files), await shared(files, "a.txt")
     sandbox.slack.pace.share_seconds = 0.5
-    monkeypatch.setattr(shares, "_PATIENCE", 0.2)
+    monkeypatch.setattr(shares, "_LONGEST_SEARCH", 0.2)
     await unsettled(connector, call)
     with pytest.raises(Unavailable):
         await required(connector.abilities.deliveries).find(call, None)

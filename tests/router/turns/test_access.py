@@ -127,8 +127,8 @@ class Grouped(PressedFake):
     def own_abilities(self) -> Abilities:
         return replace(super().own_abilities(), groups=self)
 
-    async def of_actor(self, actor: ActorId, wanted: Sequence[str]) -> frozenset[str]:
-        self.lookups.append((actor, tuple(wanted)))
+    async def of_actor(self, actor: ActorId, globs: Sequence[str]) -> frozenset[str]:
+        self.lookups.append((actor, tuple(globs)))
         if self.silent:
             raise Unavailable("the platform is away")
         return self.groups.get(actor, frozenset())
