@@ -242,11 +242,11 @@ class _Reader:
         if mark in "~|":
             self._toggle(run)
             return
-        left = len(run)
-        while left:
-            left -= self._mark(mark, left, before, after)
+        remaining = len(run)
+        while remaining:
+            remaining -= self._mark(mark, remaining, before, after)
 
-    def _mark(self, mark: str, left: int, before: str, after: str) -> int:
+    def _mark(self, mark: str, remaining: int, before: str, after: str) -> int:
         """Open or close a style with one or two characters of a run; returns how many it used."""
         double = mark * 2
         opened = next(
@@ -256,13 +256,13 @@ class _Reader:
         closes, opens = not before.isspace(), not after.isspace()
         if mark == "_":
             closes, opens = not is_word(after), not is_word(before)
-        if opened == mark and closes and left != 2:
+        if opened == mark and closes and remaining != 2:
             return self._toggle(mark)
-        if left >= 2 and (opened == double or double in self._open_marks):
+        if remaining >= 2 and (opened == double or double in self._open_marks):
             return self._toggle(double)
-        if left >= 3 and opens and opened is None:
+        if remaining >= 3 and opens and opened is None:
             return self._toggle(mark)
-        if left >= 2:
+        if remaining >= 2:
             return self._toggle(double)
         if opens and mark not in self._open_marks:
             return self._toggle(mark)

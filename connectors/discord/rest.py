@@ -259,7 +259,7 @@ class Rest:
         bucket = self._buckets.get(name)
         if bucket is None:
             return
-        if bucket.left <= 0:
+        if bucket.remaining <= 0:
             wait = bucket.reset_at - self._clock.monotonic()
             if wait > _LONGEST_WAIT_S:
                 text = (
@@ -270,7 +270,7 @@ class Rest:
                 await self._clock.sleep(wait)
             self._buckets.pop(name, None)
             return
-        bucket.left -= 1
+        bucket.remaining -= 1
 
     async def _wait_for_global_limit(self) -> None:
         """Wait for the bot's global limit: 50 requests a second (docs, 2026-08).
@@ -286,20 +286,23 @@ class Rest:
         self._recent.append(self._clock.monotonic())
 
     def _learn(self, name: str, headers: Mapping[str, str]) -> None:
-        left, reset = headers.get("X-RateLimit-Remaining"), headers.get("X-RateLimit-Reset-After")
+        remaining, reset = (
+            headers.get("X-RateLimit-Remaining"),
+            headers.get("X-RateLimit-Reset-After"),
+        )
         now = self._clock.monotonic()
-        if left is None or reset is None or not left.isdecimal():
+        if remaining is None or reset is None or not remaining.isdecimal():
             return
         if len(self._buckets) >= _MAX_BUCKETS:
             self._buckets = {n: b for n, b in self._buckets.items() if b.reset_at > now}
-        self._buckets[name] = _Bucket(int(left), now + _seconds(reset, 0.0))
+        self._buckets[name] = _Bucket(int(remaining), now + _seconds(reset, 0.0))
 
 
 @dataclass
 class _Bucket:
     """The state of one rate limit, from the headers of the last response."""
 
-    left: int
+    remaining: int
     reset_at: float
 
 

@@ -319,10 +319,10 @@ def _update(delivery: Delivery, copy: Receipt, content: Body) -> Call:
 
     Attachments, and blocks beside them, would also stay, so members that are gone are removed.
     """
-    gone: dict[str, JsonValue] = (
+    removed: dict[str, JsonValue] = (
         {"blocks": []} if "attachments" in content.content else {"attachments": []}
     )
-    body: dict[str, JsonValue] = {**gone, **content.content, **_harmless()}
+    body: dict[str, JsonValue] = {**removed, **content.content, **_harmless()}
     return _on_copy(delivery, copy, "edit", "chat.update", UPDATE_PER_WORKSPACE, body)
 
 

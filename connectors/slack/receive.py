@@ -142,22 +142,22 @@ def _order_key(kind: str, body: Json, event: Json) -> str | None:
 
 def _take_credentials(body: Json, pointers: Sequence[str]) -> dict[str, str]:
     """Remove the values at the pointers from the body, and return them by pointer."""
-    taken: dict[str, str] = {}
+    credentials: dict[str, str] = {}
     for pointer in pointers:
-        _take_path(body, pointer.removeprefix("/").split("/"), "", taken)
-    return taken
+        _take_path(body, pointer.removeprefix("/").split("/"), "", credentials)
+    return credentials
 
 
-def _take_path(value: object, path: Sequence[str], done: str, taken: dict[str, str]) -> None:
+def _take_path(value: object, path: Sequence[str], done: str, credentials: dict[str, str]) -> None:
     if path[0] == "*" and isinstance(value, list):
         for index, item in enumerate(cast("list[object]", value)):
-            _take_path(item, path[1:], f"{done}/{index}", taken)
+            _take_path(item, path[1:], f"{done}/{index}", credentials)
     elif isinstance(value, dict) and path[0] in value:
         inside = cast("Json", value)
         if len(path) > 1:
-            _take_path(inside[path[0]], path[1:], f"{done}/{path[0]}", taken)
+            _take_path(inside[path[0]], path[1:], f"{done}/{path[0]}", credentials)
         elif isinstance(inside[path[0]], str):
-            taken[f"{done}/{path[0]}"] = inside.pop(path[0])
+            credentials[f"{done}/{path[0]}"] = inside.pop(path[0])
 
 
 # --- into the inbox, in order ---------------------------------------------------------------

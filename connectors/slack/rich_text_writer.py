@@ -149,21 +149,21 @@ class _Writing:
             if isinstance(block, List | CodeBlock):
                 self._add(_quote(run))
                 run = []
-                held = (
+                new_elements = (
                     _lists(block, 0, depth + 1, bordered=True)
                     if isinstance(block, List)
                     else [_code_block(block, border=1)]
                 )
-                self._add(held)
+                self._add(new_elements)
                 continue
             run += [*(_GAP if run else ()), *_quoted(block, depth)]
         self._add(_quote(run))
 
     def _add(self, elements: Iterable[Json]) -> None:
-        held = list(elements)
-        if held:
+        new_elements = list(elements)
+        if new_elements:
             self._end_section()
-            self._elements += held
+            self._elements += new_elements
             self._after_list = False
 
     def _end_section(self) -> None:

@@ -181,24 +181,26 @@ CREDENTIAL_PATHS: dict[str, tuple[str, ...]] = {
 
 
 def _without_credentials(activity: Json) -> tuple[bytes, dict[str, str]]:
-    taken: dict[str, str] = {}
+    credentials: dict[str, str] = {}
     cleaned: Any = activity
     name = string(activity, "name") if string(activity, "type") == "invoke" else ""
     for path in {*CREDENTIAL_PATHS[""], *CREDENTIAL_PATHS.get(name, ())}:
-        cleaned = _remove_at(cleaned, path.split("/")[1:], "", taken)
-    return orjson.dumps(cleaned), taken
+        cleaned = _remove_at(cleaned, path.split("/")[1:], "", credentials)
+    return orjson.dumps(cleaned), credentials
 
 
-def _remove_at(value: Any, path: Sequence[str], pointer: str, taken: dict[str, str]) -> Any:
+def _remove_at(value: Any, path: Sequence[str], pointer: str, credentials: dict[str, str]) -> Any:
     """Return a copy of `value` with the strings at `path` emptied; `taken` receives them."""
     if not path:
         if isinstance(value, str) and value:
-            taken[pointer] = value
+            credentials[pointer] = value
             return ""
         return value
     step, below = path[0], path[1:]
     if step == "*" and isinstance(value, list):
-        return [_remove_at(item, below, f"{pointer}/{i}", taken) for i, item in enumerate(value)]
+        return [
+            _remove_at(item, below, f"{pointer}/{i}", credentials) for i, item in enumerate(value)
+        ]
     if isinstance(value, dict) and step in value:
-        return value | {step: _remove_at(value[step], below, f"{pointer}/{step}", taken)}
+        return value | {step: _remove_at(value[step], below, f"{pointer}/{step}", credentials)}
     return value

@@ -325,10 +325,10 @@ def _reactions(activity: Activity, key: str) -> list[str]:
 def _decode_conversation_update(activity: Activity) -> Sequence[Event]:
     common = activity.event_fields()
     joined = objects(activity.json, "membersAdded")
-    left = objects(activity.json, "membersRemoved")
+    departed = objects(activity.json, "membersRemoved")
     events: list[Event] = [
         *(_member_joined(activity, common, member) for member in joined),
-        *(_member_left(activity, common, member) for member in left),
+        *(_member_left(activity, common, member) for member in departed),
     ]
     return events or _decode_channel_change(activity, common)
 

@@ -396,10 +396,10 @@ def _edge(inline: Inline, *, first: bool) -> tuple[Inline, list[Inline]] | None:
         return inline, []
     if not isinstance(inline, Text):
         return None
-    left = inline.value.lstrip(" ") if first else inline.value.rstrip(" ")
-    if left == inline.value:
+    trimmed = inline.value.lstrip(" ") if first else inline.value.rstrip(" ")
+    if trimmed == inline.value:
         return None
-    return Text(" "), [Text(left)] if left else []
+    return Text(" "), [Text(trimmed)] if trimmed else []
 
 
 def _link(url: str, inner: Sequence[Inline]) -> list[Inline]:

@@ -46,14 +46,14 @@ class Server:
         """As a server does with a connection that was idle for too long."""
         self._idle.acquire(timeout=5)
         while self._kept:
-            one = self._kept.pop()
-            one.shutdown(socket.SHUT_RDWR)
-            one.close()
+            connection = self._kept.pop()
+            connection.shutdown(socket.SHUT_RDWR)
+            connection.close()
 
     def close(self) -> None:
         self._listening.close()
-        for one in self._kept:
-            one.close()
+        for connection in self._kept:
+            connection.close()
 
     def _serve(self) -> None:
         while True:
@@ -82,8 +82,8 @@ def _request_from(client: socket.socket) -> bytes:
             return b""
         request += piece
     head, _, body = request.partition(b"\r\n\r\n")
-    found = re.search(rb"(?i)content-length: (\d+)", head)
-    left = int(found[1]) - len(body) if found else 0
+    length = re.search(rb"(?i)content-length: (\d+)", head)
+    left = int(length[1]) - len(body) if length else 0
     while left > 0 and (piece := client.recv(left)):
         left -= len(piece)
     return request

@@ -44,7 +44,7 @@ def actions(*elements: Any) -> dict[str, Any]:
     return {"type": "actions", "elements": list(elements)}
 
 
-# --- what is wrong ------------------------------------------------------------------------------
+# --- invalid payloads ---------------------------------------------------------------------------
 
 WRONG: list[tuple[str, Any, str, str]] = [  # schema id, payload, where, a word of the reason
     (BLOCKS, [{"type": "section"}], "/0", "'text' or 'fields'"),
@@ -113,16 +113,19 @@ WRONG: list[tuple[str, Any, str, str]] = [  # schema id, payload, where, a word 
 _CODEC_OF = {schema_id: codec for codec in CODECS.values() for schema_id in codec.SCHEMA_IDS}
 
 
-def found(schema_id: str, data: Any, at: str = "") -> list[tuple[str, str]]:
+def mistakes_of(schema_id: str, data: Any, at: str = "") -> list[tuple[str, str]]:
     codec = _CODEC_OF.get(schema_id, CODECS["teams"])
-    return [(one.pointer, one.reason) for one in codec.mistakes(Payload(schema_id, data, at))]
+    return [
+        (mistake.pointer, mistake.reason)
+        for mistake in codec.mistakes(Payload(schema_id, data, at))
+    ]
 
 
 @pytest.mark.parametrize(("schema_id", "data", "where", "word"), WRONG)
 def test_a_mistake_has_its_pointer_and_the_expected_value(
     schema_id: str, data: Any, where: str, word: str
 ) -> None:
-    place, reason = found(schema_id, data, "/content/0/data")[0]
+    place, reason = mistakes_of(schema_id, data, "/content/0/data")[0]
 
     assert place == f"/content/0/data{where}"
     assert word in reason
@@ -149,10 +152,10 @@ RIGHT: list[tuple[str, Any]] = [
 
 @pytest.mark.parametrize(("schema_id", "data"), RIGHT)
 def test_a_valid_payload_has_no_mistakes(schema_id: str, data: Any) -> None:
-    assert found(schema_id, data) == []
+    assert mistakes_of(schema_id, data) == []
 
 
-# --- what is right ------------------------------------------------------------------------------
+# --- valid payloads -----------------------------------------------------------------------------
 
 INVALID: dict[str, tuple[str, ...]] = {
     "a test of the client, of what is not valid": (
@@ -221,8 +224,9 @@ def test_only_the_invalid_corpus_payloads_have_mistakes(platform: str) -> None:
         except CodecError:
             continue
         checked += len(payloads)
-        if not case.synthetic and (found := [str(m) for p in payloads for m in codec.mistakes(p)]):
-            refused[case.name] = found
+        mistakes = [str(mistake) for payload in payloads for mistake in codec.mistakes(payload)]
+        if mistakes and not case.synthetic:
+            refused[case.name] = mistakes
 
     assert checked > 100
     assert {
@@ -230,7 +234,11 @@ def test_only_the_invalid_corpus_payloads_have_mistakes(platform: str) -> None:
     } == {}
     of_platform = {"slack": ("slack/",), "discord": ("discord/",), "teams": ("adaptive/", "teams/")}
     known = [name for name in invalid if name.startswith(of_platform[platform])]
-    assert [one for one in known if not any(name.startswith(one) for name in refused)] == []
+    assert [
+        known_name
+        for known_name in known
+        if not any(name.startswith(known_name) for name in refused)
+    ] == []
 
 
 @pytest.mark.parametrize(
@@ -241,7 +249,7 @@ def test_the_examples_have_no_mistakes(platform: str, name: str) -> None:
 
     payloads = codec.payloads(EXAMPLES[platform][name])
 
-    assert [one for payload in payloads for one in codec.mistakes(payload)] == []
+    assert [mistake for payload in payloads for mistake in codec.mistakes(payload)] == []
 
 
 def _token(path: str) -> str:
@@ -273,9 +281,9 @@ def test_any_json_is_checked_without_an_exception(platform: str, data: st.DataOb
     schema_id = data.draw(st.sampled_from([*sorted(codec.SCHEMA_IDS), "", "x"]))
     payload = Payload(schema_id, data.draw(JSON), "/at")
 
-    for one in codec.mistakes(payload):
-        assert one.pointer.startswith("/at")
-        assert one.reason
+    for mistake in codec.mistakes(payload):
+        assert mistake.pointer.startswith("/at")
+        assert mistake.reason
 
 
 @pytest.mark.parametrize(
@@ -288,8 +296,8 @@ def test_excessively_nested_json_is_one_mistake(schema_id: str, kind: Any, key: 
     for _ in range(3000):
         deep = {"type": kind, key: [deep]}
 
-    assert len(found(schema_id, deep)) == 1
+    assert len(mistakes_of(schema_id, deep)) == 1
 
 
 def test_only_the_first_mistakes_are_reported() -> None:
-    assert len(found(BLOCKS, [{"type": "x"}] * 100_000)) == 20
+    assert len(mistakes_of(BLOCKS, [{"type": "x"}] * 100_000)) == 20

@@ -45,11 +45,11 @@ def message(schema_id: str, data: Any, actor: str = "agent:helper") -> Message:
 
 
 def on_slack(message: Message) -> Any:
-    return [one.content for one in slack_bodies(message, (), CARDS, None)[0]]
+    return [body.content for body in slack_bodies(message, (), CARDS, None)[0]]
 
 
 def on_discord(message: Message) -> Any:
-    return [one.content for one in discord_bodies(message, (), CARDS, None)[0]]
+    return [body.content for body in discord_bodies(message, (), CARDS, None)[0]]
 
 
 def on_teams(message: Message) -> Any:
@@ -132,9 +132,9 @@ FETCHED = ("image_url", "thumb_url", "author_icon", "footer_icon", "icon_url", "
 
 def strings(value: Any, key: str = "") -> list[tuple[str, str]]:
     if isinstance(value, dict):
-        return [one for name, inner in value.items() for one in strings(inner, name)]
+        return [item for name, inner in value.items() for item in strings(inner, name)]
     if isinstance(value, list):
-        return [one for inner in value for one in strings(inner, key)]
+        return [item for inner in value for item in strings(inner, key)]
     return [(key, value)] if isinstance(value, str) else []
 
 
@@ -178,17 +178,17 @@ def test_images_with_data_in_their_url_are_not_fetched(platform: str, case: str)
         if HIDDEN in text:
             assert key not in FETCHED, (key, text)
     assert not any(f'"{key}": {{"url": "{HIDDEN}' in json.dumps(native) for key in FETCHED)
-    for one in _with_type(native, "Image"):
-        assert one.get("url") != HIDDEN
+    for item in _with_type(native, "Image"):
+        assert item.get("url") != HIDDEN
 
 
 def _with_type(value: Any, kind: str) -> list[Json]:
     if isinstance(value, list):
-        return [one for inner in value for one in _with_type(inner, kind)]
+        return [item for inner in value for item in _with_type(inner, kind)]
     if not isinstance(value, dict):
         return []
-    found = [value] if value.get("type") == kind else []
-    return found + [one for inner in value.values() for one in _with_type(inner, kind)]
+    matching = [value] if value.get("type") == kind else []
+    return matching + [item for inner in value.values() for item in _with_type(inner, kind)]
 
 
 HARMLESS: dict[str, tuple[str, Any]] = {
@@ -209,7 +209,7 @@ def test_a_harmless_payload_is_sent_home_unchanged(platform: str) -> None:
 
     written = json.dumps(native)
     native = data["body"] if isinstance(data, dict) else data
-    assert all(json.dumps(one) in written for one in native)
+    assert all(json.dumps(item) in written for item in native)
 
 
 DECEIVING: dict[str, tuple[str, Any]] = {

@@ -101,7 +101,7 @@ def read_form(native: JsonValue, workspace: str = "") -> Form:
     return Form(text(modal, "title"), nodes, id=text(modal, "custom_id"), at=at)
 
 
-# --- what it is -----------------------------------------------------------------------------
+# --- kinds of payloads ----------------------------------------------------------------------
 
 
 def _payloads(native: JsonValue) -> tuple[Payload, ...]:

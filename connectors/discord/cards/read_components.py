@@ -187,7 +187,7 @@ def _label(native: Json, source: Source, at: str, depth: int) -> Nodes:
             return (unknown(native, COMPONENTS, at, (*words_as_nodes(texts, at), *input_nodes)),)
 
 
-# --- deeper than anything real --------------------------------------------------------------
+# --- excessive nesting ----------------------------------------------------------------------
 
 
 def _flat(data: JsonValue, source: Source, at: str) -> Iterator[Node]:

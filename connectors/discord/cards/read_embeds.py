@@ -238,7 +238,7 @@ def _large(native: Json, source: Source, at: str, more: tuple[Image, ...]) -> It
         yield Gallery((first, *more), at=f"{at}/image") if more else first
 
 
-# --- how a poll ended -----------------------------------------------------------------------
+# --- poll results ---------------------------------------------------------------------------
 
 
 def _poll_result(fields: Sequence[JsonValue], at: str) -> Iterator[Node]:

@@ -238,7 +238,7 @@ def _card_inputs(w: Writing) -> CardInputs:
     return w.card_inputs
 
 
-# --- a form that a button reveals ------------------------------------------------------------
+# --- revealed forms --------------------------------------------------------------------------
 
 
 @dataclass(slots=True)

@@ -103,7 +103,7 @@ def _put_placeholder(w: Writing, node: Input, body: Json, limit: int) -> None:
         body["placeholder"] = w.cut(_placeholder(node), limit, node.at, "cut_placeholder")
 
 
-# --- typed ----------------------------------------------------------------------------------
+# --- text inputs ----------------------------------------------------------------------------
 
 
 def _text_input(w: Writing, node: TextInput) -> Json:

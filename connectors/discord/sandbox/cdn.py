@@ -69,20 +69,20 @@ class Cdn:
     def allows(self, file: str, query: str) -> bool:
         """Return whether the query's signature is valid for the file and not expired."""
         parameters = {name: values[0] for name, values in parse_qs(query).items()}
-        ends, made = parameters.get("ex", ""), parameters.get("is", "")
-        expected = self._signature(file, ends, made)
+        ends, issued_at = parameters.get("ex", ""), parameters.get("is", "")
+        expected = self._signature(file, ends, issued_at)
         if not hmac.compare_digest(expected, parameters.get("hm", "")):
             return False
         return int(ends, 16) > self._now()
 
     def _signed(self, path: str, file: str) -> str:
-        made = int(self._now())
-        ends = f"{made + LIFETIME_S:x}"
-        mark = self._signature(file, ends, f"{made:x}")
-        return f"{self.base_url}{path}?ex={ends}&is={made:x}&hm={mark}&"
+        issued_at = int(self._now())
+        ends = f"{issued_at + LIFETIME_S:x}"
+        mark = self._signature(file, ends, f"{issued_at:x}")
+        return f"{self.base_url}{path}?ex={ends}&is={issued_at:x}&hm={mark}&"
 
-    def _signature(self, file: str, ends: str, made: str) -> str:
-        text = f"{file}|{ends}|{made}".encode()
+    def _signature(self, file: str, ends: str, issued_at: str) -> str:
+        text = f"{file}|{ends}|{issued_at}".encode()
         return hmac.new(self._key, text, hashlib.sha256).hexdigest()
 
 

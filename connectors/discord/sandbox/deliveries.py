@@ -43,9 +43,11 @@ class Deliveries:
             case _:
                 pass
         self._forward(event)
-        held = self._overtaken.pop(event.channel.id, [])
-        while held:  # emptied in place: the timers of these events look for them in this list
-            self._forward(held.pop(0))
+        held_events = self._overtaken.pop(event.channel.id, [])
+        while (
+            held_events
+        ):  # emptied in place: the timers of these events look for them in this list
+            self._forward(held_events.pop(0))
 
     def close(self) -> None:
         for timer in self._timers:
@@ -65,12 +67,12 @@ class Deliveries:
 
     def _hold(self, event: Event, seconds: float) -> None:
         """Hold an event until the next one of its channel, or for a while if none comes."""
-        held = self._overtaken[event.channel.id]
-        held.append(event)
+        held_events = self._overtaken[event.channel.id]
+        held_events.append(event)
 
         def give_up() -> None:
-            if event in held:
-                held.remove(event)
+            if event in held_events:
+                held_events.remove(event)
                 self._forward(event)
 
         self._at(seconds or _REORDER_AT_MOST_S, give_up)

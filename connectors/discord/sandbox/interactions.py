@@ -59,7 +59,7 @@ class InteractionDispatcher:
         """Send an interaction to the application and wait for its first answer or the deadline."""
         interaction = Interaction(
             id=self._state.ids.next(), token="aW" + secrets.token_urlsafe(90), kind=kind, app=app,
-            user=user, channel=channel, data=data, made=self._state.now(),
+            user=user, channel=channel, data=data, created_at=self._state.now(),
             first_answer=asyncio.get_running_loop().create_future(), source=source,
         )  # fmt: skip
         interactions = self._state.interactions
@@ -111,7 +111,7 @@ class InteractionAnswers:
         interaction = self._state.interactions.get(token)
         if interaction is None or interaction.app.id != app_id:
             raise bad_webhook_token()
-        if self._state.now() - interaction.made > TOKEN_LASTS_S:
+        if self._state.now() - interaction.created_at > TOKEN_LASTS_S:
             raise bad_webhook_token()
         if interaction.answer is None:
             raise unknown_webhook()

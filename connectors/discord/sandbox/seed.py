@@ -96,8 +96,8 @@ def _guild(
         guild.roles[role.id] = role
         guild.members[app.user.id] = Member(app.user, joined, roles=[role.id])
     for position, channel in enumerate(channel_names(channels)):
-        made = state.add_channel(_channel(ids, guild, channel, position))
-        guild.system_channel = guild.system_channel or made.id
+        new_channel = state.add_channel(_channel(ids, guild, channel, position))
+        guild.system_channel = guild.system_channel or new_channel.id
     forum = _channel(ids, guild, FORUM, channels, ChannelType.FORUM)
     forum.tags = [
         {"id": str(ids.next()), "name": tag, "moderated": False, "emoji_id": None,

@@ -16,8 +16,8 @@ class Snowflakes:
         self._last = 0
 
     def next(self) -> int:
-        made = (int(self._now() * 1000) - DISCORD_EPOCH_MS) << 22
-        self._last = max(made, self._last + 1)
+        snowflake = (int(self._now() * 1000) - DISCORD_EPOCH_MS) << 22
+        self._last = max(snowflake, self._last + 1)
         return self._last
 
 

@@ -251,7 +251,7 @@ class Interaction:
     user: User
     channel: Channel
     data: dict[str, Any]
-    made: float
+    created_at: float
     first_answer: asyncio.Future[int]  # its result is the type of the first answer
     source: Message | None = None  # the message with the component
     answer: int | None = None

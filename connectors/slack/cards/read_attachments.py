@@ -144,7 +144,7 @@ def _footer(attachment: Json, at: str, team: str) -> Credit | None:
     return Credit(text, asset_of(url) if url else None, at=f"{at}/footer")
 
 
-# --- within ---------------------------------------------------------------------------------
+# --- parts of an attachment -----------------------------------------------------------------
 
 
 def _inside(attachment: Json, at: str, team: str) -> Nodes:

@@ -293,7 +293,7 @@ def _level(blocks: Sequence[object], at: str, key: str | None) -> Iterator[tuple
         yield block, at if key is None or len(at) > _LONGEST else f"{at}/{key}/{index}"
 
 
-# --- which is which -------------------------------------------------------------------------
+# --- block types ----------------------------------------------------------------------------
 
 
 _READERS: dict[str, Reader] = {

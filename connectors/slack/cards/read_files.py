@@ -34,8 +34,8 @@ def read_file(value: object, at: str) -> list[Node]:
     if not isinstance(value, dict):
         return [unknown(value, at, "", FILES)]
     file = cast("Json", value)
-    if gone := _GONE.get(string_at(file, "mode")):
-        notice = Prose((Paragraph((Text(gone),)),), at=at)
+    if notice_text := _GONE.get(string_at(file, "mode")):
+        notice = Prose((Paragraph((Text(notice_text),)),), at=at)
         return [Native(FILES, file, (notice,), at=at)]
     return [_node(file, at), *_preview(file, at)]
 

@@ -35,8 +35,8 @@ def unfolded(native: JsonValue) -> JsonValue:
 def unfolded_message(message: Json) -> Json:
     """A message whose `blocks`, `attachments` and `files` are lists, also where a form encodes them
     as JSON strings; the same object when nothing changes."""
-    held = {key: _unfolded(folded) for key in _LISTS if type(folded := message.get(key)) is str}
-    return {**message, **held} if held else message
+    lists = {key: _unfolded(folded) for key in _LISTS if type(folded := message.get(key)) is str}
+    return {**message, **lists} if lists else message
 
 
 def _unfolded(text: str) -> JsonValue:

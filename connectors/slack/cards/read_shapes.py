@@ -54,7 +54,7 @@ def wrong_shapes(native: JsonValue) -> tuple[Loss, ...]:
     )
 
 
-# --- what is expected -----------------------------------------------------------------------
+# --- expected shapes ------------------------------------------------------------------------
 
 
 def _has_text(value: object) -> bool:

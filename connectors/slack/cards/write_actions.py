@@ -143,7 +143,7 @@ def _fault(url: str) -> str:
     return "long_url" if safe_url(url) else "unsafe_url"
 
 
-# --- what is no element ---------------------------------------------------------------------
+# --- buttons written as text ----------------------------------------------------------------
 
 
 def _write_words(writing: Writing, node: Button, kind: str, lost_text: str) -> None:

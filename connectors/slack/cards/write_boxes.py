@@ -98,14 +98,14 @@ def _fold(writing: Writing, node: Container) -> None:
     if node.spoiler or button is None:
         title = (Text("Spoiler" if node.spoiler else "…"),)
         fold(writing, title, inner, collapsed=collapsed)
-    elif (held := writing.opened_by.get(id(button))) is None:
+    elif (opened_ids := writing.opened_by.get(id(button))) is None:
         writing.opened_by[id(button)] = {node.id}
         line = button_line(button)
         title = line if words(line) else (Text("Show more"),)
         fold(writing, title, inner, collapsed=collapsed)
         writing.last_fold = id(button), writing.pieces[-1] if writing.pieces else None
     elif _goes_on(writing, button, collapsed=collapsed):
-        held.add(node.id)
+        opened_ids.add(node.id)
         fold_more(writing, inner)
         writing.last_fold = id(button), writing.pieces[-1]
     else:
@@ -237,8 +237,8 @@ def _write_card(writing: Writing, node: Container) -> None:
 def write_carousel(writing: Writing, node: Carousel) -> None:
     before = writing.mark()
     cards: list[Json] = []
-    for held in node.cards:
-        card = None if writing.is_inside or _is_boxed(held) else _card(writing, held)
+    for member in node.cards:
+        card = None if writing.is_inside or _is_boxed(member) else _card(writing, member)
         if card is None:
             writing.back_to(before)
             lost_text = f"{len(node.cards)} cards to leaf through"

@@ -51,14 +51,14 @@ def option_values(options: Sequence[Option]) -> list[str]:
 
     Equal options always give equal values.
     """
-    taken: set[str] = set()
+    used_values: set[str] = set()
     values: list[str] = []
     for index, option in enumerate(options):
         value = option.value
-        if value in taken or not _is_taken(value):
+        if value in used_values or not _is_taken(value):
             digest = sha256(f"{index}\0{value}".encode("utf-8", "replace")).digest()
             value = f"#{urlsafe_b64encode(digest[:15]).decode()}"
-        taken.add(value)
+        used_values.add(value)
         values.append(value)
     return values
 

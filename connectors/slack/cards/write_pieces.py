@@ -51,10 +51,9 @@ class Writing(CardWriting[Piece]):
       older kinds of blocks, and no containers.
     - `bar_color`: the colour of the bar beside the current attachment; None outside of one.
     - `folded`: the ids of containers that open.
-    - `opened_by`: by `id(button)`, where the words of the button stand on a container, the ids of
-      the containers in it.
-    - `toggled`: all buttons that were to show or hide something.
-    - `last_fold`: the last such button, and the last piece that was written of it.
+    - `opened_by`: by `id(button)`, the ids of the containers in the one that the button titles.
+    - `toggled`: all buttons that show or hide containers.
+    - `last_fold`: the last of these buttons, and the last piece written for it.
     """
 
     has_table: bool = False
@@ -66,7 +65,7 @@ class Writing(CardWriting[Piece]):
     last_fold: tuple[int, Piece | None] = (0, None)
 
     def inside(self, nodes: Iterable[Node], bar_color: str | None = None) -> Pieces:
-        """Whether the block may be in an attachment (with its bar) or a container."""
+        """Write the nodes for the inside of an attachment (with its bar) or of a container."""
         before = self.is_inside, self.bar_color
         self.is_inside, self.bar_color = True, bar_color
         pieces = self.collect(nodes)

@@ -162,7 +162,7 @@ def is_plain_prose(node: Prose) -> bool:
     )
 
 
-# --- what a form can show -------------------------------------------------------------------
+# --- choice of the form ---------------------------------------------------------------------
 
 _NOT_PLAIN: frozenset[type[Inline]] = frozenset((Link, Code, Timestamp, Spoiler))
 _NOT_MRKDWN: frozenset[type[Inline]] = frozenset((Underline,))

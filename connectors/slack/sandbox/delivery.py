@@ -231,8 +231,8 @@ class Delivery:
                 self._deliver(parcel)
                 self._deliver(Parcel(parcel.app, parcel.kind, parcel.lane, parcel.payload))
             case "reorder":
-                held = self._held.setdefault((parcel.app.id, parcel.lane), [])
-                held.append(parcel)
+                held_parcels = self._held.setdefault((parcel.app.id, parcel.lane), [])
+                held_parcels.append(parcel)
                 self._later(fault.seconds or _LONGEST_REORDER_S, lambda: self._release(parcel))
             case _:
                 pass  # dropped
@@ -245,8 +245,8 @@ class Delivery:
     def _release(self, parcel: Parcel) -> None:
         """Send a reordered event that no other event followed."""
         key = (parcel.app.id, parcel.lane)
-        if parcel in (held := self._held.get(key, [])):
-            held.remove(parcel)
+        if parcel in (held_parcels := self._held.get(key, [])):
+            held_parcels.remove(parcel)
             self._attempt(parcel)
 
     def _attempt(self, parcel: Parcel) -> None:

@@ -81,7 +81,7 @@ def private_url(file: File) -> str:
 
 def file_json(file: File) -> Json:
     """The file object as in events, messages and `files.info`."""
-    if file.gone:
+    if file.deleted:
         return {"id": file.id, "mode": "tombstone"}
     kind = filetype(file.name)
     shape: Json = {

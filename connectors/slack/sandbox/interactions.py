@@ -151,9 +151,9 @@ class Interactions:
 
     async def _close(self, team: Workspace, person: Person, view: View) -> Outcome:
         all_of_them = bool(view.body.get("clear_on_close"))
-        gone = self.views.close(view, all_of_them=all_of_them)
+        closed_views = self.views.close(view, all_of_them=all_of_them)
         sent = False
-        for closed in gone:
+        for closed in closed_views:
             if closed.body.get("notify_on_close"):
                 payload = payloads.closing(team, person, closed, is_cleared=all_of_them)
                 await self._delivery.ask(closed.app, payload, "", answerable=False)

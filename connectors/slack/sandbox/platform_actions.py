@@ -125,7 +125,7 @@ class PlatformActions(ABC):
         """A person deletes one of their files in a message."""
         team, place, member = self._member(workspace, channel, person)
         files = self._message(place, message).files or ()
-        file = next((file for file in files if file.name == name and not file.gone), None)
+        file = next((file for file in files if file.name == name and not file.deleted), None)
         if file is None or file.user != member.id:
             raise Refused(f"{member.name!r} has no file {name!r} in message {message!r}")
         self._changes.delete_file(team, file)

@@ -101,7 +101,7 @@ class File:
     completed: bool = False  # the second step of the upload is done
     public: bool = False
     spoken_ms: int | None = None  # the duration of an audio clip
-    gone: bool = False  # deleted: messages show a tombstone in its place
+    deleted: bool = False  # deleted: messages show a tombstone in its place
     shares: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
 
 

@@ -147,7 +147,7 @@ class StateChanges:
         """Replace the file by a tombstone; a message that showed nothing else is deleted (docs,
         "Working with files", 2026-08)."""
         del workspace.files[file.id]
-        tombstone = replace(file, gone=True)
+        tombstone = replace(file, deleted=True)
         shares = [(channel, ts) for channel, stamps in file.shares.items() for ts in stamps]
         for own_id, ts in shares:
             place = workspace.channels[own_id]
@@ -155,7 +155,7 @@ class StateChanges:
             if message is None or not message.files:
                 continue
             remaining = [tombstone if other is file else other for other in message.files]
-            if message.text or not all(file.gone for file in remaining):
+            if message.text or not all(file.deleted for file in remaining):
                 self.settle(workspace, place, message, {"files": remaining})
             else:
                 self.delete(workspace, place, message)

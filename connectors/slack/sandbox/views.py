@@ -145,10 +145,10 @@ class Views:
     def close(self, view: View, *, all_of_them: bool = False) -> list[View]:
         """Close a view, or its whole stack, and return the closed views."""
         stack = self._stacks[view.app.team, view.person]
-        gone = list(stack) if all_of_them else [view]
-        for closed in gone:
+        closed_views = list(stack) if all_of_them else [view]
+        for closed in closed_views:
             stack.remove(closed)
-        return gone
+        return closed_views
 
     def stack(self, team: str, person: str) -> list[View]:
         return list(self._stacks.get((team, person), ()))

@@ -89,8 +89,8 @@ def unexpanded(payload: Payload) -> tuple[str, ...]:
     if mapping is None:
         return ()
     expanded, unresolved = _expanded(mapping)
-    left = unexpanded_in(mapping) if expanded is mapping else unresolved
-    return tuple(f"{payload.at}{pointer}" for pointer in left)
+    pointers = unexpanded_in(mapping) if expanded is mapping else unresolved
+    return tuple(f"{payload.at}{pointer}" for pointer in pointers)
 
 
 def left_out(payload: Payload) -> tuple[Loss, ...]:
@@ -99,7 +99,7 @@ def left_out(payload: Payload) -> tuple[Loss, ...]:
     return left_out_of_card(mapping, payload.at) if mapping is not None else ()
 
 
-# --- a message ------------------------------------------------------------------------------
+# --- messages -------------------------------------------------------------------------------
 
 
 def _is_carousel(native: JsonValue) -> bool:

@@ -244,8 +244,8 @@ class Reading:
                 place = self._below(self._below(at, "inlines"), index)
                 yield run["selectAction"], self._below(place, "selectAction")
         for key in _INNER:
-            if isinstance(held := item.get(key), dict | list):
-                yield held, self._below(at, key)
+            if isinstance(members := item.get(key), dict | list):
+                yield members, self._below(at, key)
 
     def _below(self, at: str, step: str | int) -> str:
         """Return the pointer of a member, or its ancestor's when the budget is spent."""
@@ -338,7 +338,7 @@ def _has(name: str, version: JsonValue) -> bool:
     return tuple(map(int, parts)) <= _NEWEST[name]
 
 
-# --- a card as a whole ----------------------------------------------------------------------
+# --- whole cards ----------------------------------------------------------------------------
 
 
 def begin_reading(

@@ -61,7 +61,7 @@ def _opened(nodes: Nodes) -> Nodes:
             return nodes
 
 
-# --- which form ---------------------------------------------------------------------------------
+# --- choice of the form -------------------------------------------------------------------------
 
 
 def _messages(writing: Writing, nodes: Nodes, *, apart: bool) -> list[_Message]:
@@ -123,7 +123,7 @@ def _body(writing: Writing, node: Node) -> list[Element]:
     return writing.elements(unboxed(node))
 
 
-# --- how many messages --------------------------------------------------------------------------
+# --- division into messages ---------------------------------------------------------------------
 
 
 def _fill(
@@ -133,14 +133,14 @@ def _fill(
     sized = [page for body in bodies for page in _pages(writing, body, room)]
     _mend(writing, [page for page, _ in sized])
     messages = [_Message(text, [], layout)]
-    left = room
+    remaining = room
     for page, size in sized:
-        full = len(messages[-1].cards) == CARDS_PER_MESSAGE or not layout or size > left
+        full = len(messages[-1].cards) == CARDS_PER_MESSAGE or not layout or size > remaining
         if messages[-1].cards and full:
             messages.append(_Message("", [], layout))
-            left = _ROOM
+            remaining = _ROOM
         messages[-1].cards.append(_card(page))
-        left -= size
+        remaining -= size
     return [message for message in messages if message.cards or message.text]
 
 

@@ -172,7 +172,7 @@ def poll(writing: Writing, node: Poll) -> list[Element]:
     return writing.elements(degrade.poll_as_nodes(node))
 
 
-# --- too deep nodes --------------------------------------------------------------------
+# --- deeply nested nodes ---------------------------------------------------------------
 
 
 def _opened_actions(_writing: Writing, node: Actions) -> Nodes:

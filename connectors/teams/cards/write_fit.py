@@ -178,15 +178,15 @@ def _pack(
 ) -> list[list[Element]]:
     """Return groups of items that fit; too large items are divided first."""
     groups: list[list[Element]] = []
-    left = -1
+    remaining = -1
     for item in items:
         for piece in divide(writing, item, room) if divided else [item]:
             weight = weigh(piece) + 2
-            if weight > left:
+            if weight > remaining:
                 groups.append([])
-                left = room
+                remaining = room
             groups[-1].append(piece)
-            left -= weight
+            remaining -= weight
     return groups
 
 
@@ -224,19 +224,19 @@ def _rows(writing: Writing, element: Element, room: int) -> list[Element]:
     inner = room - weigh(frame) - _SHELL
     pieces: list[Element] = []
     rows: list[Element] = []
-    left = inner
+    remaining = inner
     for row in element["rows"]:
         weight = weigh(row) + 2
-        if rows and weight > left:
+        if rows and weight > remaining:
             pieces.append({**frame, "rows": rows})
-            rows, left = [], inner
+            rows, remaining = [], inner
         if weight > inner:
             writing.lose("", "row_stacked", f"{len(row['cells'])} cells", "one below the other")
             pieces += [element for cell in row["cells"] for item in cell["items"]
                        for element in divide(writing, item, room)]  # fmt: skip
             continue
         rows.append(row)
-        left -= weight
+        remaining -= weight
     pieces += [{**frame, "rows": rows}] if rows else []
     for piece in pieces[1:]:
         if piece["type"] == "Table":
@@ -257,14 +257,14 @@ def _facts(writing: Writing, element: Element, room: int) -> list[Element]:
 
 def _pack_facts(facts: Sequence[Element], room: int) -> list[list[Element]]:
     groups: list[list[Element]] = []
-    left = -1
+    remaining = -1
     for fact in facts:
         weight = weigh(fact) + 2
-        if weight > left:
+        if weight > remaining:
             groups.append([])
-            left = room - _SHELL
+            remaining = room - _SHELL
         groups[-1].append(fact)
-        left -= weight
+        remaining -= weight
     return groups
 
 
@@ -374,7 +374,7 @@ def _fitting_code(text: str, language: str, line: int, room: int) -> Iterator[El
             stack += [part[middle:], part[:middle]]
 
 
-# --- the last resort ----------------------------------------------------------------------------
+# --- shortening ---------------------------------------------------------------------------------
 
 
 def _shorten(writing: Writing, element: Element, room: int) -> list[Element]:

@@ -75,17 +75,17 @@ def _pieces(document: Document, room: int) -> Iterator[str]:
             yield whole
         return
     group: list[Block] = []
-    left = room
+    remaining = room
     for block in document:
         size = weight(text_to_teams((block,))) + 4
-        if size > left and group:
+        if size > remaining and group:
             yield text_to_teams(tuple(group))
-            group, left = [], room
+            group, remaining = [], room
         if size > room:
             yield from _cut(block, room)
         else:
             group.append(block)
-            left -= size
+            remaining -= size
     if group:
         yield text_to_teams(tuple(group))
 

@@ -319,9 +319,9 @@ class Presses:
         if dialog is not None:
             self._close(dialog)
         if opened is not None:
-            made = _Dialog(uuid4().hex, by, message, opened)
-            self._dialogs[made.id] = made
-            return Outcome(sent=True, answered=True, form=made.to_form(), raw=body)
+            new_dialog = _Dialog(uuid4().hex, by, message, opened)
+            self._dialogs[new_dialog.id] = new_dialog
+            return Outcome(sent=True, answered=True, form=new_dialog.to_form(), raw=body)
         notice = str(info or "") if task.get("type") == "message" else ""
         return Outcome(sent=True, answered=True, notice=notice, raw=body)
 

@@ -53,9 +53,9 @@ def _add_team(
     tenant: Tenant, name: str, people: list[Person], channels: int, apps: set[str]
 ) -> None:
     names = [*CHANNELS, *(f"ch-{n}" for n in range(len(CHANNELS) + 1, channels + 1))][:channels]
-    made = [new_channel(name, channel) for channel in names or CHANNELS[:1]]
+    new_channels = [new_channel(name, channel) for channel in names or CHANNELS[:1]]
     group_id = str(uuid5(NAMESPACE_URL, f"teams:group:{name}"))
-    tenant.add_team(Team(made[0].id, name, group_id, list(people), apps), *made)
+    tenant.add_team(Team(new_channels[0].id, name, group_id, list(people), apps), *new_channels)
 
 
 def _person(name: str) -> Person:

@@ -34,7 +34,7 @@ class Local:
     inbox: ListInbox = field(default_factory=ListInbox)
     tokens: FixedTokens = field(default_factory=lambda: FixedTokens({}))
     running: asyncio.Task[None] | None = None
-    made: list[DiscordConnector] = field(default_factory=list[DiscordConnector])
+    connectors: list[DiscordConnector] = field(default_factory=list[DiscordConnector])
     send_deadline: float = 30.0
 
     @property
@@ -48,15 +48,17 @@ class Local:
         return [p.id for p in self.discord.world().people if p.workspace == guild]
 
     def connector(self, **changed: Any) -> DiscordConnector:
-        given = dict(connector_type.sandbox_settings(self.app, self.context.base_url))
-        self.tokens.values |= given.pop("environment")
-        settings = connector_type.settings.model_validate(given | changed)
+        account_settings = dict(connector_type.sandbox_settings(self.app, self.context.base_url))
+        self.tokens.values |= account_settings.pop("environment")
+        settings = connector_type.settings.model_validate(account_settings | changed)
         tools = ConnectorTools(
             clock=SystemClock(), tokens=self.tokens, key_values=self.key_values,
             send_deadline=self.send_deadline,
         )  # fmt: skip
-        self.made.append(connector_type.build(AccountId("discord"), cast(Any, settings), tools))
-        return self.made[-1]
+        self.connectors.append(
+            connector_type.build(AccountId("discord"), cast(Any, settings), tools)
+        )
+        return self.connectors[-1]
 
     async def start(self, connector: DiscordConnector) -> None:
         self.running = asyncio.create_task(connector.run(self.inbox))
@@ -67,7 +69,7 @@ class Local:
             self.running.cancel()
             await asyncio.gather(self.running, return_exceptions=True)
             self.running = None
-        for connector in self.made:
+        for connector in self.connectors:
             await connector.close()
 
     async def say(self, text: str, thread: str | None = None, *, person: int = 0) -> str:

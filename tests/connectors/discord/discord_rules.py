@@ -64,11 +64,11 @@ def _newer(body: Json, components: Sequence[Json]) -> Iterator[str]:
     yield from (f"{key} beside components" for key in ("content", "embeds") if body.get(key))
     if not components:
         yield "an empty message"
-    if (number := sum(1 for _ in every(components))) > 40:
+    if (number := sum(1 for _ in all_components(components))) > 40:
         yield f"{number} components"
     length = sum(
         len(component["content"].strip())
-        for component in every(components)
+        for component in all_components(components)
         if component["type"] == 10
     )
     if length > 4000:
@@ -91,18 +91,22 @@ def _classic(body: Json, components: Sequence[Json], files: Sequence[str]) -> It
     yield from _embeds(body.get("embeds", []))
 
 
-def every(components: Iterable[Any]) -> Iterator[Any]:
+def all_components(components: Iterable[Any]) -> Iterator[Any]:
     """Yield all components, nested ones included."""
     for component in components:
         yield component
-        yield from every(component.get("components", []))
+        yield from all_components(component.get("components", []))
         for key in ("accessory", "component"):
             if key in component:
-                yield from every([component[key]])
+                yield from all_components([component[key]])
 
 
 def _custom_ids(components: Sequence[Json]) -> Iterator[str]:
-    ids = [custom_id["custom_id"] for custom_id in every(components) if "custom_id" in custom_id]
+    ids = [
+        custom_id["custom_id"]
+        for custom_id in all_components(components)
+        if "custom_id" in custom_id
+    ]
     yield from (
         f"custom_id {custom_id!r} twice" for custom_id in set(ids) if ids.count(custom_id) > 1
     )
@@ -484,7 +488,7 @@ def _media_url(url: str, at: str) -> Iterator[str]:
         yield f"{at}: url {url!r}"
 
 
-# --- what is seen ---------------------------------------------------------------------------
+# --- visible texts --------------------------------------------------------------------------
 
 
 def read_aloud(body: Json) -> str:

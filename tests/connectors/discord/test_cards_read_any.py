@@ -108,17 +108,17 @@ def test_reading_payload_by_payload_gives_the_nodes_of_the_whole_message() -> No
 def test_a_corpus_message_read_and_written_again_keeps_nodes_order_and_actions() -> None:
     """Nodes, their order and the actions: native -> card -> native -> card."""
     rendering = Rendering(token=lambda at: re.sub(r"\W", "-", at) or "-", uploads=True)
-    preserved = every = 0
+    preserved = total = 0
     for message_card in read_messages():
         home = write_card(message_card, rendering)
         again = [
             node for message in home.messages for node in read_message(dict(message.body)).nodes
         ]
         preserved += common(elements(message_card.nodes), elements(tuple(again)))
-        every += len(elements(message_card.nodes))
+        total += len(elements(message_card.nodes))
 
-    assert every > 200
-    assert preserved >= 0.95 * every, f"{preserved} of {every}"
+    assert total > 200
+    assert preserved >= 0.95 * total, f"{preserved} of {total}"
 
 
 def read_messages() -> Iterator[Card]:
@@ -141,8 +141,8 @@ def admitted(value: Any) -> Any:
     sent_along = isinstance(value, Image | Player) and bool(value.asset.file_id)
     is_sound = isinstance(value, Player) and value.kind == "audio"
     if sent_along or is_sound or isinstance(value, File):
-        held = replace(value.asset, url="", file_id="blob:sha256-" + "0" * 64)
-        return replace(value, asset=held)
+        asset = replace(value.asset, url="", file_id="blob:sha256-" + "0" * 64)
+        return replace(value, asset=asset)
     if isinstance(value, Gallery):
         return replace(value, items=admitted(value.items))
     if is_dataclass(value) and hasattr(value, "nodes"):
@@ -155,8 +155,8 @@ def test_a_corpus_modal_read_and_written_again_is_complete() -> None:
     count = 0
     for file in files():
         native = orjson.loads(file.read_bytes())
-        held = inner(native)
-        if not isinstance(held, dict) or not held.get("title") or "components" not in held:
+        payload = inner(native)
+        if not isinstance(payload, dict) or not payload.get("title") or "components" not in payload:
             continue
         form = read_form(native)
         home = write_form(form, Rendering())
@@ -207,9 +207,9 @@ def inner(native: Any) -> Any:
     """What is within Discord's envelopes."""
     for key in ("d", "data", "message"):
         if isinstance(native, dict) and isinstance(native.get(key), dict):
-            held = native[key]
-            if {"content", "components", "embeds"} & held.keys():
-                return held
+            member = native[key]
+            if {"content", "components", "embeds"} & member.keys():
+                return member
     return native
 
 

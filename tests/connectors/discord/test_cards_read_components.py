@@ -145,7 +145,7 @@ def test_a_default_role_of_a_mentionable_select_is_marked_with_an_ampersand() ->
     assert only(native) == Picker(id="who", of="mentionables", values=("1", "&2"), many=True, max=3)
 
 
-# --- what is shown --------------------------------------------------------------------------
+# --- content --------------------------------------------------------------------------------
 
 
 def test_text_displays_are_prose_with_headings() -> None:
@@ -330,7 +330,7 @@ def test_json_that_is_not_a_modal_is_refused(native: Any) -> None:
         read_form(native)
 
 
-# --- what nobody knows ----------------------------------------------------------------------
+# --- unknown components ---------------------------------------------------------------------
 
 
 def test_an_unknown_component_is_kept_with_its_texts_as_fallback() -> None:

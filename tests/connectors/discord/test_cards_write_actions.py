@@ -670,7 +670,7 @@ def test_a_press_button_has_no_form() -> None:
     assert form_behind(Card((TextInput(at="/n"), other)), other) is None
 
 
-# --- what a button reveals -------------------------------------------------------------------
+# --- reveal buttons --------------------------------------------------------------------------
 
 
 def revealing(*nodes: Node, **more: Any) -> Button:

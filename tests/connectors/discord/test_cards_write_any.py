@@ -50,7 +50,7 @@ from bridge.content.cards.walk import walk
 from bridge.content.text.tree import ChannelLink, Paragraph, Text, Timestamp
 from bridge.content.text.tree import Table as TextTable
 from connectors.discord.cards import form_behind, read_message, token_of, write_card, write_form
-from tests.connectors.discord.discord_rules import every, faults, modal_faults, read_aloud
+from tests.connectors.discord.discord_rules import all_components, faults, modal_faults, read_aloud
 from tests.content.card_strategies import (
     DOCUMENTS,
     LINES,
@@ -258,7 +258,7 @@ def test_large_cards_are_written_in_bounded_time(name: str) -> None:
     assert time.process_time() - before < 60
 
 
-# --- what was said --------------------------------------------------------------------------
+# --- visible texts --------------------------------------------------------------------------
 
 
 def marks_in_messages(written: Written) -> list[str]:
@@ -268,7 +268,7 @@ def marks_in_messages(written: Written) -> list[str]:
 
 
 def custom_ids(body: Any) -> Iterator[str]:
-    for component in every(body.get("components", ())):
+    for component in all_components(body.get("components", ())):
         yield component.get("custom_id", "")
 
 

@@ -402,11 +402,11 @@ def test_a_heading_is_not_separated_from_the_next_node() -> None:
 
 
 def test_stored_files_are_uploaded_under_names_that_discord_accepts() -> None:
-    held = Rendering(uploads=True)
+    rendering = Rendering(uploads=True)
     image = Image(Asset(file_id=BLOB, name="my cat.png", media_type="image/png"))
     nameless = Image(Asset(file_id=BLOB, media_type="image/jpeg"))
 
-    (message,) = write_card(Card((image, nameless, image)), held).messages
+    (message,) = write_card(Card((image, nameless, image)), rendering).messages
 
     urls = [component["items"][0]["media"]["url"] for component in message.body["components"]]  # pyright: ignore
     assert urls == ["attachment://my_cat.png", "attachment://file.jpg", "attachment://my_cat-3.png"]
@@ -426,7 +426,7 @@ def test_more_than_ten_files_are_several_messages() -> None:
     ] == [[]] * 3
 
 
-# --- the same again -------------------------------------------------------------------------
+# --- determinism ----------------------------------------------------------------------------
 
 
 def test_the_same_card_gives_the_same_bytes() -> None:

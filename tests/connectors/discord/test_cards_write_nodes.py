@@ -386,20 +386,20 @@ def test_a_video_page_is_a_link_below_its_poster() -> None:
 
 
 def test_a_stored_audio_is_uploaded_and_any_other_is_a_link() -> None:
-    held = Player("audio", Asset(file_id=BLOB, name="s.ogg"))
+    stored = Player("audio", Asset(file_id=BLOB, name="s.ogg"))
     linked_sound = Player("audio", Asset(url="https://x.example/s.ogg"), title=line("S"))
 
-    assert shown_components(held, rendering=HELD) == [
+    assert shown_components(stored, rendering=HELD) == [
         {"type": 13, "file": {"url": "attachment://s.ogg"}}
     ]
     assert shown_components(linked_sound) == [text("🔊 [S](https://x.example/s.ogg)")]
 
 
 def test_a_stored_file_is_uploaded_and_any_other_is_a_link() -> None:
-    held = File(Asset(file_id=BLOB, name="my report.pdf", spoiler=True), title=line("Report"))
+    stored = File(Asset(file_id=BLOB, name="my report.pdf", spoiler=True), title=line("Report"))
     linked_file = File(Asset(url="https://x.example/f.pdf", name="f.pdf"))
 
-    components, losses = write(held, rendering=HELD)
+    components, losses = write(stored, rendering=HELD)
 
     assert components == [
         text("**Report**"),
@@ -689,7 +689,7 @@ def test_deeply_nested_nodes_are_written_flat() -> None:
     assert {loss.kind for loss in written.losses} == {"nested_container"}
 
 
-# --- what is told in a form of its own ------------------------------------------------------
+# --- nodes written as text ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -89,12 +89,12 @@ async def test_channels_are_listed_with_their_names(local: Local) -> None:
 
 async def test_a_persons_profile_has_their_guild_nickname(local: Local) -> None:
     connector = local.connector()
-    given = local.discord.world().people[0]
+    seeded = local.discord.world().people[0]
 
-    person = await required(connector.abilities.people).person(actor_id(local.channel, given.id))
+    person = await required(connector.abilities.people).person(actor_id(local.channel, seeded.id))
 
     assert isinstance(person, Person)
-    assert (person.name, person.bot) == (given.name, False)
+    assert (person.name, person.bot) == (seeded.name, False)
     assert person.picture is not None
     assert person.picture.startswith(f"{local.context.base_url}/discord/")
 

@@ -492,10 +492,16 @@ def test_a_server_join_is_a_join_of_the_system_channel() -> None:
 
 def test_a_forum_post_has_its_title_and_its_thread_event_is_ignored() -> None:
     first = message("the first words", id=THREAD, channel_id=THREAD)
-    made = {"id": THREAD, "parent_id": CHANNEL, "name": "t", "owner_id": ANN, "newly_created": True}
+    thread_data = {
+        "id": THREAD,
+        "parent_id": CHANNEL,
+        "name": "t",
+        "owner_id": ANN,
+        "newly_created": True,
+    }
 
     (event,) = decode(raw(first, title="Ideas *for* lunch"))
-    (thread,) = decode(raw(made, "THREAD_CREATE", forum=True))
+    (thread,) = decode(raw(thread_data, "THREAD_CREATE", forum=True))
 
     assert isinstance(event, MessagePosted)
     (text,) = event.message.content

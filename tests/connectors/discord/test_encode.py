@@ -58,14 +58,14 @@ def delivery(
         actor=Actor(id="slack:T:U", role="human", name=name),
         content=(TextPart(text=text),),
     )
-    given: dict[str, Any] = {"byline": Byline(name=name, picture=picture)}
+    fields: dict[str, Any] = {"byline": Byline(name=name, picture=picture)}
     if kind is DeleteMessage:
-        given = {}
+        fields = {}
     if kind is AddReaction:
-        given = {"emoji": "👍"}
+        fields = {"emoji": "👍"}
     operation = kind(
         id=OperationId("op-1"), account=AccountId("discord"), channel=channel,
-        room=RoomId("r"), message=MessageId("slack:T:C:1"), **given,
+        room=RoomId("r"), message=MessageId("slack:T:C:1"), **fields,
     )  # fmt: skip
     return Delivery(operation=operation, message=message, **more)
 
@@ -75,11 +75,11 @@ def contents(encoded: Encoded) -> list[Any]:
 
 
 def test_an_empty_message_has_no_feedback_buttons() -> None:
-    made = delivery("", feedback=True)
+    base = delivery("", feedback=True)
     empty = StructuredDataPart(schema_id=SCHEMA_ID, data=cast("Any", card_to_json(Card(()))))
-    message = made.message.model_copy(update={"content": (empty,)})
+    message = base.message.model_copy(update={"content": (empty,)})
 
-    encoded = encode(made.model_copy(update={"message": message}), CARDS)
+    encoded = encode(base.model_copy(update={"message": message}), CARDS)
 
     assert encoded.calls == ()
     assert [loss.kind for loss in encoded.losses] == ["feedback_not_asked"]
@@ -254,9 +254,9 @@ def test_no_text_pings_or_exceeds_the_limit(text: str) -> None:
 
 def test_an_author_without_a_picture_has_a_default_avatar() -> None:
     def pictured(byline: Byline) -> object:
-        given = delivery()
-        operation = given.operation.model_copy(update={"byline": byline})
-        (call,) = encode(given.model_copy(update={"operation": operation})).calls
+        base = delivery()
+        operation = base.operation.model_copy(update={"byline": byline})
+        (call,) = encode(base.model_copy(update={"operation": operation})).calls
         return call.body.get("avatar_url")
 
     address = "https://cdn.discordapp.com/embed/avatars/1.png"

@@ -35,11 +35,13 @@ WHERE: dict[str, str] = {"channel_id": CHANNEL}
 
 
 def marked(local: Local, kind: type[Any], native_id: str, emoji: str = "👍") -> Delivery:
-    made = delivery(kind=AddReaction, channel=local.channel, copies=(Receipt(native_id=native_id),))
-    given: dict[str, Any] = made.operation.model_dump(exclude={"type", "emoji"})
+    new_delivery = delivery(
+        kind=AddReaction, channel=local.channel, copies=(Receipt(native_id=native_id),)
+    )
+    fields: dict[str, Any] = new_delivery.operation.model_dump(exclude={"type", "emoji"})
     if kind in (AddReaction, RemoveReaction):
-        given["emoji"] = emoji
-    return made.model_copy(update={"operation": kind(**given)})
+        fields["emoji"] = emoji
+    return new_delivery.model_copy(update={"operation": kind(**fields)})
 
 
 def standing(local: Local) -> Shown:
@@ -47,7 +49,7 @@ def standing(local: Local) -> Shown:
 
 
 async def put(local: Local, kind: type[Any], native_id: str, emoji: str = "👍") -> None:
-    connector = local.made[0] if local.made else local.connector()
+    connector = local.connectors[0] if local.connectors else local.connector()
     for call in connector.encode(marked(local, kind, native_id, emoji)).calls:
         await connector.send(call)
 

@@ -254,11 +254,11 @@ def test_values_that_are_too_long_to_keep_are_reported() -> None:
     card = Card((*menus, SEND))
     first = first_answer(card, token, pressed("tok/send"))
     assert first is not None
-    every: Any = {name: [option.value for option in options] for name in input_ids(first)}
+    all_values: Any = {name: [option.value for option in options] for name in input_ids(first)}
 
-    first_lists = {name: every[name] for name in ("tok/0", "tok/1")}
+    first_lists = {name: all_values[name] for name in ("tok/0", "tok/1")}
     next_answer = first_answer(card, token, submitted(first["data"]["custom_id"], first_lists))
-    answer = first_answer(card, token, submitted(first["data"]["custom_id"], every))
+    answer = first_answer(card, token, submitted(first["data"]["custom_id"], all_values))
 
     assert next_answer is not None
     assert answer is not None

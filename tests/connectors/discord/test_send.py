@@ -41,8 +41,8 @@ async def send(connector: DiscordConnector, requested: Delivery) -> list[Receipt
 
 
 def in_channel(local: Local, text: str = "hi", **more: Any) -> Delivery:
-    given: dict[str, Any] = {"channel": local.channel}
-    return delivery(text, **(given | more))
+    fields: dict[str, Any] = {"channel": local.channel}
+    return delivery(text, **(fields | more))
 
 
 def texts(local: Local) -> list[str]:
@@ -275,8 +275,10 @@ async def test_a_call_waits_for_an_empty_rate_limit_bucket(local: Local) -> None
 
 
 def answer(status: int, body: Any = None, **headers: str) -> ApiAnswer:
-    given = {name.replace("_", "-"): value for name, value in headers.items()}
-    return ApiAnswer(status, given, body if isinstance(body, bytes) else orjson.dumps(body or {}))
+    headers_by_name = {name.replace("_", "-"): value for name, value in headers.items()}
+    return ApiAnswer(
+        status, headers_by_name, body if isinstance(body, bytes) else orjson.dumps(body or {})
+    )
 
 
 ANSWERS: list[tuple[ApiAnswer, type[PlatformError], str]] = [
@@ -302,11 +304,11 @@ ANSWERS: list[tuple[ApiAnswer, type[PlatformError], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("given", "kind", "words"), ANSWERS)
+@pytest.mark.parametrize(("response", "kind", "words"), ANSWERS)
 def test_every_refusal_becomes_an_error_with_advice(
-    given: ApiAnswer, kind: type[PlatformError], words: str
+    response: ApiAnswer, kind: type[PlatformError], words: str
 ) -> None:
-    error = refusal(given, "Posting")
+    error = refusal(response, "Posting")
 
     assert type(error) is kind
     with pytest.raises(kind, match=words):
@@ -346,10 +348,10 @@ async def test_the_health_shows_a_refused_token_until_one_is_accepted(
     local: Local, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connector = local.connector()
-    given = [answer(401, {"code": 50027}), answer(401, {"code": 0}), answer(200, {})]
+    responses = [answer(401, {"code": 50027}), answer(401, {"code": 0}), answer(200, {})]
 
     async def ask(*_: object) -> ApiAnswer:
-        return given.pop(0)
+        return responses.pop(0)
 
     monkeypatch.setattr(Rest, "_ask", ask)
     own = vars(connector)
@@ -374,11 +376,11 @@ WAITS: list[tuple[ApiAnswer, float, tuple[str, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("given", "wait", "scope"), WAITS)
+@pytest.mark.parametrize(("response", "wait", "scope"), WAITS)
 def test_a_rate_limit_has_its_wait_and_scope(
-    given: ApiAnswer, wait: float, scope: tuple[str, ...]
+    response: ApiAnswer, wait: float, scope: tuple[str, ...]
 ) -> None:
-    error = refusal(given, "Posting")
+    error = refusal(response, "Posting")
 
     assert isinstance(error, RateLimited)
     assert (error.retry_after, error.scope) == (wait, scope)

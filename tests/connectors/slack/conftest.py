@@ -68,9 +68,11 @@ class Sandbox:
         settings = SlackSettings.model_validate({**options, **changes})
         key_values = self.key_value_access[account]
         tools = ConnectorTools(SystemClock(), self.tokens, key_values, public_url, files=files)
-        made = cast("SlackConnector", connector_type.build(AccountId(account), settings, tools))
-        self.connectors.append(made)
-        return made
+        connector = cast(
+            "SlackConnector", connector_type.build(AccountId(account), settings, tools)
+        )
+        self.connectors.append(connector)
+        return connector
 
     async def start(self, connector: SlackConnector, inbox: ListInbox) -> asyncio.Task[None]:
         """Run the connector until its first session has begun."""

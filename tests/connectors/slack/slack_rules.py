@@ -66,16 +66,22 @@ def _message(body: Any) -> Faults:
 
 
 def _whole(body: Json, blocks: list[Json], attachments: list[Json]) -> Faults:
-    every = [*blocks, *(inner_block for a in attachments for inner_block in a.get("blocks", []))]
-    if len(every) > 50:
-        yield f"/blocks: {len(every)} blocks"
-    inner = [*every, *(inner_block for b in every for inner_block in b.get("child_blocks", []))]
+    all_blocks = [
+        *blocks,
+        *(inner_block for a in attachments for inner_block in a.get("blocks", [])),
+    ]
+    if len(all_blocks) > 50:
+        yield f"/blocks: {len(all_blocks)} blocks"
+    inner = [
+        *all_blocks,
+        *(inner_block for b in all_blocks for inner_block in b.get("child_blocks", [])),
+    ]
     kinds = Counter(inner_block.get("type") for inner_block in inner)
     if sum(kinds[kind] for kind in TABLES) > 1:
         yield "/blocks: only_one_table_allowed"
     if kinds["data_visualization"] > 2 or kinds["plan"] > 1:
         yield "/blocks: too many charts or plans"
-    if (total := sum(map(units, _texts(every)))) > MAX_CHARACTERS:
+    if (total := sum(map(units, _texts(all_blocks)))) > MAX_CHARACTERS:
         yield f"/blocks: msg_blocks_too_long ({total})"
     for key in ("action_id", "block_id", "task_id"):
         ids = Counter(_values(body, key))
@@ -562,8 +568,8 @@ def _menu(element: Json, at: str) -> Faults:
         yield from _keys(group, place, {"label", "options"}, set())
         yield from _plain(group.get("label"), f"{place}/label", 75)
         yield from _list(group.get("options"), f"{place}/options", 100)
-    every = [*options, *(option for group in groups for option in group.get("options", []))]
-    yield from _offered(element, every, at)
+    all_options = [*options, *(option for group in groups for option in group.get("options", []))]
+    yield from _offered(element, all_options, at)
     maximum = element.get("max_selected_items", 100)
     if maximum < max(1, len(element.get("initial_options", []))):
         yield f"{at}: more are chosen than may be"

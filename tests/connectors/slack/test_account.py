@@ -208,7 +208,7 @@ async def test_check_reports_an_unavailable_slack(sandbox: Sandbox) -> None:
     assert "HTTP 503" in finding.what
 
 
-# --- who and where --------------------------------------------------------------------------
+# --- people and channels --------------------------------------------------------------------
 
 
 async def test_people_and_bots_are_looked_up(sandbox: Sandbox) -> None:

@@ -63,7 +63,7 @@ def asset(name: str) -> Asset:
     return Asset(url=f"https://example.com/{name}")
 
 
-# --- what an author attaches ----------------------------------------------------------------
+# --- attachments of authors -----------------------------------------------------------------
 
 
 def test_an_attachment_is_a_panel_with_its_header_fields_and_footer() -> None:
@@ -244,7 +244,7 @@ def test_legacy_actions_are_buttons_and_menus() -> None:
     ]
 
 
-# --- what slack attaches --------------------------------------------------------------------
+# --- attachments by Slack -------------------------------------------------------------------
 
 
 def test_a_video_unfurl_is_a_player_with_its_embed_page_and_poster() -> None:
@@ -402,9 +402,9 @@ def test_an_external_file_links_to_its_external_url() -> None:
 
 
 def test_a_deleted_file_is_shown_as_deleted() -> None:
-    gone: Any = {"id": "F6", "mode": "tombstone"}
+    deleted_file: Any = {"id": "F6", "mode": "tombstone"}
 
-    assert read_file(gone) == (Native(FILES, gone, (prose_of("[deleted file]"),)),)
+    assert read_file(deleted_file) == (Native(FILES, deleted_file, (prose_of("[deleted file]"),)),)
 
 
 def test_a_file_of_another_workspace_has_only_its_id() -> None:

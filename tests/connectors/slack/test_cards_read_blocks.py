@@ -400,7 +400,7 @@ def test_context_actions_are_read_as_secondary_buttons() -> None:
 
 
 def test_buttons_of_a_message_with_inputs_submit_the_inputs() -> None:
-    asks: Any = {
+    input_block: Any = {
         "type": "input",
         "label": plain("Why"),
         "element": {"type": "plain_text_input", "action_id": "why"},
@@ -413,7 +413,7 @@ def test_buttons_of_a_message_with_inputs_submit_the_inputs() -> None:
         return [inner.does for inner in walk(read(*blocks)) if isinstance(inner, Button)]
 
     assert done(row, side, quiet) == ["press", "open", "press", "press"]
-    assert done(asks, row, side, quiet) == ["submit", "open", "submit", "press"]
+    assert done(input_block, row, side, quiet) == ["submit", "open", "submit", "press"]
 
 
 def test_an_input_with_an_unknown_element_is_kept_with_its_text() -> None:
@@ -669,7 +669,7 @@ def test_a_container_that_is_not_collapsible_has_no_collapsed_state() -> None:
     assert node == Container((), title=(Text("A *box*"),), collapsed=None)
 
 
-# --- what nobody knows ----------------------------------------------------------------------
+# --- unknown blocks -------------------------------------------------------------------------
 
 
 def test_an_unknown_block_keeps_its_text_images_and_actions_in_order() -> None:

@@ -74,7 +74,7 @@ def _is_shown(value: Json) -> bool:
     return "mimetype" not in value and lists not in ([], ["files"] if "text" not in value else [])
 
 
-# --- what can be seen -----------------------------------------------------------------------
+# --- visible texts of a payload -------------------------------------------------------------
 
 
 def visible(value: object, key: str = "") -> Iterator[str]:
@@ -138,7 +138,7 @@ def letters_of_slack(words: str) -> str:
     return "".join(WORD.findall(plain))
 
 
-# --- what the card says ---------------------------------------------------------------------
+# --- texts of a card ------------------------------------------------------------------------
 
 UNSEEN = ("at", "type", "id", "value", "values", "url", "file_id", "link", "page", "payload")
 

@@ -147,7 +147,7 @@ def test_malformed_blocks_do_not_change_how_the_others_are_read() -> None:
     ]
 
 
-# --- deep -----------------------------------------------------------------------------------
+# --- deep nesting ---------------------------------------------------------------------------
 
 
 def boxes(deep: int, *inner: Any) -> list[Any]:

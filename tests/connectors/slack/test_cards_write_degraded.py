@@ -41,7 +41,7 @@ from tests.connectors.slack.written_cards import (
     write,
 )
 
-# --- what is told -----------------------------------------------------------------------------
+# --- text, tasks and charts -------------------------------------------------------------------
 
 
 def test_alerts_are_quotes_that_start_with_a_sign() -> None:

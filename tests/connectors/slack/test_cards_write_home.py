@@ -124,7 +124,11 @@ def test_blocks_satisfy_the_schema_of_the_official_types() -> None:
     def look(card: Card) -> None:
         for message in write_card(card, RENDERINGS["heard"]).messages:
             body: Any = message.body
-            inner = [block for held in body.get("attachments", ()) for block in held["blocks"]]
+            inner = [
+                block
+                for attachment in body.get("attachments", ())
+                for block in attachment["blocks"]
+            ]
             for block in [*body.get("blocks", ()), *inner]:
                 if block["type"] in by_kind and len(orjson.dumps(block)) < 20_000:
                     by_kind[block["type"]].validate(block)

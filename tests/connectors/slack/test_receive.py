@@ -449,12 +449,12 @@ async def test_our_own_closing_connection_is_not_reported_as_another_program(
     sandbox: Sandbox, inbox: ListInbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Slack still counts the old connection when it greets the new one."""
-    gone, counted = asyncio.Event(), asyncio.Event()
+    closed, counted = asyncio.Event(), asyncio.Event()
     watch = receive.watch_for_others
 
     class Minute(FakeClock):
         async def sleep(self, seconds: float) -> None:
-            await gone.wait()
+            await closed.wait()
 
     async def watched(connections: int, count: Any, _clock: object, shared: Any) -> None:
         greeted.append(connections)
@@ -475,7 +475,7 @@ async def test_our_own_closing_connection_is_not_reported_as_another_program(
         async with asyncio.timeout(10):
             while sandbox.slack.connections > 1:  # noqa: ASYNC110 - the sandbox is asked
                 await asyncio.sleep(0.01)
-            gone.set()
+            closed.set()
             await counted.wait()
 
     assert (greeted, required(connector.abilities.health).current().note) == ([2], "")

@@ -106,9 +106,9 @@ async def bench(**changes: Any) -> AsyncGenerator[Bench]:
         running = asyncio.create_task(connector.run(inbox))
         place = world.places[0]
         channel = ChannelRef(platform="teams", workspace=place.workspace, channel=place.channel)
-        made = Bench(
+        local = Bench(
             teams, context, connector, settings, key_values, inbox, f"{own}/teams/messages",
             running, channel,
         )  # fmt: skip
-        stack.push_async_callback(made.stop)
-        yield made
+        stack.push_async_callback(local.stop)
+        yield local

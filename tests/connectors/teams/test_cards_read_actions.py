@@ -39,10 +39,12 @@ def test_actions_of_a_card_form_a_single_row() -> None:
 
 
 def test_an_action_of_a_card_with_inputs_submits_them() -> None:
-    asks: Json = {"type": "Input.Text", "id": "x"}
+    text_input: Json = {"type": "Input.Text", "id": "x"}
     submit: Json = {"type": "Action.Submit", "title": "Send", "id": "s", "data": "d"}
 
-    read_nodes = read(card(asks, actions=[submit, {**submit, "associatedInputs": "None"}])).nodes
+    read_nodes = read(
+        card(text_input, actions=[submit, {**submit, "associatedInputs": "None"}])
+    ).nodes
 
     assert read_nodes == (
         TextInput(id="x"),

@@ -302,7 +302,7 @@ def test_a_visible_toggle_target_is_a_container_with_its_id() -> None:
     )
 
 
-# --- what stands for what -------------------------------------------------------------------
+# --- fallbacks ------------------------------------------------------------------------------
 
 
 def test_an_unknown_element_is_read_as_its_fallback() -> None:

@@ -94,7 +94,7 @@ ADAPTIVE = files("adaptive") if CORPUS else []
 TEAMS = files(*(f"teams/{folder}" for folder in FOLDERS)) if CORPUS else []
 
 
-# --- what is seen ---------------------------------------------------------------------------
+# --- visible texts --------------------------------------------------------------------------
 
 
 def visible_strings(value: Any) -> Iterator[str]:

@@ -160,7 +160,7 @@ def test_a_card_with_any_value_replaced_is_read_or_refused(
     check(changed(WHOLE, way, new))
 
 
-# --- deep -----------------------------------------------------------------------------------
+# --- deep nesting ---------------------------------------------------------------------------
 
 Nest = Callable[[JsonValue, int], JsonValue]
 

@@ -41,7 +41,7 @@ def toggle(title: str, *targets: str, **more: str) -> Json:
     return {"type": "Action.ToggleVisibility", **look, "targetElements": list(targets)}
 
 
-# --- what a button does -------------------------------------------------------------------------
+# --- actions of buttons -------------------------------------------------------------------------
 
 
 def test_a_button_carries_the_token_of_its_action() -> None:

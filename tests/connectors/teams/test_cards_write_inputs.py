@@ -291,7 +291,7 @@ def test_an_invalid_initial_date_is_dropped_and_reported() -> None:
     ]
 
 
-# --- what cannot be asked -----------------------------------------------------------------------
+# --- invalid values and disabled inputs ---------------------------------------------------------
 
 
 def test_a_disabled_input_is_written_as_text() -> None:
@@ -301,7 +301,7 @@ def test_a_disabled_input_is_written_as_text() -> None:
     assert kinds(write(node)) == [("/x", "input_disabled", "Your CV")]
 
 
-# --- what is written instead --------------------------------------------------------------------
+# --- text inputs in place of pickers ------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ def _kinds(nodes: Any) -> list[str]:
     ]  # fmt: skip
 
 
-# --- what is shown ------------------------------------------------------------------------------
+# --- visible texts ------------------------------------------------------------------------------
 
 
 def _visible_texts(written: Written, view: Any) -> Iterator[str]:

@@ -188,7 +188,7 @@ def test_the_parts_of_a_long_link_text_stay_links() -> None:
     assert all(run["selectAction"]["url"] == "https://a.example" for run in runs)
 
 
-# --- what works together ------------------------------------------------------------------------
+# --- inputs, buttons and their targets ----------------------------------------------------------
 
 
 def test_inputs_and_their_submit_button_are_in_one_card() -> None:

@@ -34,21 +34,21 @@ from tests.waiting import LONGEST_WAIT
 
 
 @pytest.fixture
-async def made() -> AsyncIterator[Bench]:
+async def local() -> AsyncIterator[Bench]:
     async with bench() as running:
         yield running
 
 
-async def say(made: Bench, text: str, person: int = 0) -> None:
-    person_id = made.teams.world().people[person].id
-    await made.teams.post_as(made.channel.workspace, made.channel.channel, person_id, text)
-    count = len(made.inbox.raws)
-    await made.inbox.until(lambda: len(made.inbox.raws) > count)
-    await made.teams.outbox.idle()
+async def say(local: Bench, text: str, person: int = 0) -> None:
+    person_id = local.teams.world().people[person].id
+    await local.teams.post_as(local.channel.workspace, local.channel.channel, person_id, text)
+    count = len(local.inbox.raws)
+    await local.inbox.until(lambda: len(local.inbox.raws) > count)
+    await local.teams.outbox.idle()
 
 
-async def test_the_account_has_the_abilities_that_teams_gives_to_bots(made: Bench) -> None:
-    abilities = made.connector.abilities
+async def test_the_account_has_the_abilities_that_teams_gives_to_bots(local: Bench) -> None:
+    abilities = local.connector.abilities
 
     missing = {field.name for field in fields(abilities) if getattr(abilities, field.name) is None}
     assert missing == {
@@ -57,35 +57,35 @@ async def test_the_account_has_the_abilities_that_teams_gives_to_bots(made: Benc
     }  # fmt: skip
 
 
-async def test_a_persons_profile_is_found_by_id(made: Bench) -> None:
-    await say(made, "hello", person=1)
-    person = made.teams.world().people[1]
+async def test_a_persons_profile_is_found_by_id(local: Bench) -> None:
+    await say(local, "hello", person=1)
+    person = local.teams.world().people[1]
 
     actor = ids.actor_id(person.workspace, person.id)
 
-    assert await required(made.connector.abilities.people).person(actor) == Person(
+    assert await required(local.connector.abilities.people).person(actor) == Person(
         id=actor, name=person.name
     )
 
 
-async def test_a_silent_member_is_found_in_a_known_team(made: Bench) -> None:
-    await say(made, "hello", person=1)
-    person = made.teams.world().people[2]
+async def test_a_silent_member_is_found_in_a_known_team(local: Bench) -> None:
+    await say(local, "hello", person=1)
+    person = local.teams.world().people[2]
     actor = ids.actor_id(person.workspace, person.id)
 
-    assert await required(made.connector.abilities.people).person(actor) == Person(
+    assert await required(local.connector.abilities.people).person(actor) == Person(
         id=actor, name=person.name
     )
 
 
-async def test_a_profile_has_the_guest_status(made: Bench) -> None:
-    await say(made, "hello", person=1)
-    guest, member = made.teams.world().people[1:3]
-    object.__setattr__(made.teams.tenant.people[guest.id], "guest", True)
+async def test_a_profile_has_the_guest_status(local: Bench) -> None:
+    await say(local, "hello", person=1)
+    guest, member = local.teams.world().people[1:3]
+    object.__setattr__(local.teams.tenant.people[guest.id], "guest", True)
 
     async def groups(account: str) -> frozenset[str]:
-        actor = ids.actor_id(made.channel.workspace, account)
-        return await required(made.connector.abilities.groups).of_actor(actor, ("guest:*",))
+        actor = ids.actor_id(local.channel.workspace, account)
+        return await required(local.connector.abilities.groups).of_actor(actor, ("guest:*",))
 
     assert await groups(guest.id) == {f"guest:teams:{guest.workspace}"}
     assert await groups(member.id) == frozenset()
@@ -94,24 +94,24 @@ async def test_a_profile_has_the_guest_status(made: Bench) -> None:
         await groups("29:nobody")
 
 
-async def test_an_unknown_user_has_no_profile(made: Bench) -> None:
-    await say(made, "hello")
+async def test_an_unknown_user_has_no_profile(local: Bench) -> None:
+    await say(local, "hello")
 
     assert (
-        await required(made.connector.abilities.people).person(
-            ids.actor_id(made.channel.workspace, "29:nobody")
+        await required(local.connector.abilities.people).person(
+            ids.actor_id(local.channel.workspace, "29:nobody")
         )
         is None
     )
 
 
-async def test_the_channels_of_a_team_are_listed_after_its_first_activity(made: Bench) -> None:
-    assert await required(made.connector.abilities.channels).visible() == []
-    await say(made, "hello")
+async def test_the_channels_of_a_team_are_listed_after_its_first_activity(local: Bench) -> None:
+    assert await required(local.connector.abilities.channels).visible() == []
+    await say(local, "hello")
 
-    channels = await required(made.connector.abilities.channels).visible()
+    channels = await required(local.connector.abilities.channels).visible()
 
-    world = made.teams.world()
+    world = local.teams.world()
     team = [place for place in world.places if place.workspace_name == "Atlas"]
     assert sorted(channels, key=lambda info: info.name) == [
         ChannelInfo(
@@ -124,43 +124,43 @@ async def test_the_channels_of_a_team_are_listed_after_its_first_activity(made: 
 
 
 async def test_channels_of_a_team_that_removed_the_bot_come_from_stored_references(
-    made: Bench,
+    local: Bench,
 ) -> None:
-    await say(made, "hello")
-    made.teams.uninstall(made.settings.app_id, made.teams.world().places[0].channel)
+    await say(local, "hello")
+    local.teams.uninstall(local.settings.app_id, local.teams.world().places[0].channel)
 
-    assert [info.ref for info in await required(made.connector.abilities.channels).visible()] == [
-        made.channel
+    assert [info.ref for info in await required(local.connector.abilities.channels).visible()] == [
+        local.channel
     ]
 
 
-async def test_check_reports_no_problem_for_a_complete_setup(made: Bench) -> None:
-    await say(made, "hello")
+async def test_check_reports_no_problem_for_a_complete_setup(local: Bench) -> None:
+    await say(local, "hello")
 
-    findings = await required(made.connector.abilities.health).check([made.channel])
+    findings = await required(local.connector.abilities.health).check([local.channel])
 
     assert {finding.level for finding in findings} == {"ok"}
     assert any("2025-12-31" in finding.what for finding in findings)
 
 
-async def test_check_reports_every_problem_with_advice(made: Bench) -> None:
+async def test_check_reports_every_problem_with_advice(local: Bench) -> None:
     changes = {"default_service_url": None}
-    secrets = FixedTokens({made.settings.app_password.env or "": "x"})
+    secrets = FixedTokens({local.settings.app_password.env or "": "x"})
     connector = TeamsConnector(
         AccountId("teams"),
-        made.settings.model_copy(update=changes),
+        local.settings.model_copy(update=changes),
         ConnectorTools(SystemClock(), secrets, MemoryKeyValues(), public_url=None),
     )
-    elsewhere = made.channel.model_copy(update={"workspace": "elsewhere"})
+    elsewhere = local.channel.model_copy(update={"workspace": "elsewhere"})
 
-    findings = await required(connector.abilities.health).check([made.channel, elsewhere])
+    findings = await required(connector.abilities.health).check([local.channel, elsewhere])
     await connector.close()
 
     wrong = [finding for finding in findings if finding.level == "error"]
     beginnings = [
         "No token for the bot",
         "public_url is not set",
-        f"Channel {made.channel} was never heard from",
+        f"Channel {local.channel} was never heard from",
         f"Channel {elsewhere} is in tenant 'elsewhere'",
     ]
     assert len(wrong) == len(beginnings)
@@ -169,13 +169,13 @@ async def test_check_reports_every_problem_with_advice(made: Bench) -> None:
     assert all(finding.todo for finding in wrong)
 
 
-async def test_a_wrong_password_stops_the_connector(made: Bench) -> None:
+async def test_a_wrong_password_stops_the_connector(local: Bench) -> None:
     tools = ConnectorTools(
         SystemClock(),
-        FixedTokens({made.settings.app_password.env or "": "wrong"}),
+        FixedTokens({local.settings.app_password.env or "": "wrong"}),
         MemoryKeyValues(),
     )
-    connector = TeamsConnector(AccountId("teams"), made.settings, tools)
+    connector = TeamsConnector(AccountId("teams"), local.settings, tools)
 
     with pytest.raises(AuthFailed, match="Invalid client secret"):
         await connector.run(ListInbox())
@@ -205,13 +205,13 @@ class TurnedClock(SystemClock):
         self._turned.set()
 
 
-async def test_an_expired_secret_shows_in_the_health_without_traffic(made: Bench) -> None:
-    secrets, name = FixedTokens({}), made.settings.app_password.env or ""
-    good = vars(made.connector)["_tools"].tokens.values[name]
+async def test_an_expired_secret_shows_in_the_health_without_traffic(local: Bench) -> None:
+    secrets, name = FixedTokens({}), local.settings.app_password.env or ""
+    good = vars(local.connector)["_tools"].tokens.values[name]
     secrets.values[name] = good
     clock = TurnedClock()
     connector = TeamsConnector(
-        AccountId("teams"), made.settings, ConnectorTools(clock, secrets, MemoryKeyValues())
+        AccountId("teams"), local.settings, ConnectorTools(clock, secrets, MemoryKeyValues())
     )
     running = asyncio.create_task(connector.run(ListInbox()))
     states: list[tuple[str, str]] = []
@@ -237,11 +237,13 @@ async def test_an_expired_secret_shows_in_the_health_without_traffic(made: Bench
     assert pause == first > 300
 
 
-async def test_an_unavailable_identity_provider_does_not_stop_the_connector(made: Bench) -> None:
-    made.context.faults.add(Fault(kind="status", where="teams:token:*", status=503, times=None))
-    secrets = FixedTokens({made.settings.app_password.env or "": "x"})
+async def test_an_unavailable_identity_provider_does_not_stop_the_connector(local: Bench) -> None:
+    local.context.faults.add(Fault(kind="status", where="teams:token:*", status=503, times=None))
+    secrets = FixedTokens({local.settings.app_password.env or "": "x"})
     connector = TeamsConnector(
-        AccountId("teams"), made.settings, ConnectorTools(SystemClock(), secrets, MemoryKeyValues())
+        AccountId("teams"),
+        local.settings,
+        ConnectorTools(SystemClock(), secrets, MemoryKeyValues()),
     )
     running = asyncio.create_task(connector.run(ListInbox()))
 

@@ -20,8 +20,8 @@ from tests.connectors.teams.sdk_errors import sdk_errors
 class TestTeamsContract(ConnectorContract):
     @pytest.fixture
     async def rig(self) -> AsyncIterator[ConnectorRig]:
-        async with bench() as made:
-            yield _rig(made)
+        async with bench() as local:
+            yield _rig(local)
 
     def pings(self, call: Call) -> bool:
         text = str(call.body.get("text", ""))
@@ -31,11 +31,11 @@ class TestTeamsContract(ConnectorContract):
 class TestTeamsStreams(StreamsContract):
     @pytest.fixture
     async def rig(self) -> AsyncIterator[ConnectorRig]:
-        async with bench() as made:
-            chat = made.teams.personal_chat("bridge", made.person)
-            rig = _rig(made, ids.channel_ref(made.channel.workspace, chat))
-            tools = made.connector._tools  # pyright: ignore[reportPrivateUsage]  # a new process has
-            rig.fields = {"restarted": TeamsConnector(ACCOUNT, made.settings, tools)}
+        async with bench() as local:
+            chat = local.teams.personal_chat("bridge", local.person)
+            rig = _rig(local, ids.channel_ref(local.channel.workspace, chat))
+            tools = local.connector._tools  # pyright: ignore[reportPrivateUsage]  # a new process has
+            rig.fields = {"restarted": TeamsConnector(ACCOUNT, local.settings, tools)}
             yield rig
             await rig.fields["restarted"].close()
 
@@ -47,33 +47,35 @@ class TestTeamsStreams(StreamsContract):
         return StreamRig(post, rig.standing, rig.fields["restarted"])
 
 
-def _rig(made: Bench, channel: ChannelRef | None = None) -> ConnectorRig:
-    channel = channel or made.channel
+def _rig(local: Bench, channel: ChannelRef | None = None) -> ConnectorRig:
+    channel = channel or local.channel
 
     async def say(text: str, thread: str | None) -> str:
-        posted = await made.teams.post_as(
-            channel.workspace, channel.channel, made.person, text, thread
+        posted = await local.teams.post_as(
+            channel.workspace, channel.channel, local.person, text, thread
         )
         return posted.id
 
     async def forge() -> int:
-        activity = {"type": "message", "id": "1", "serviceUrl": made.teams.service_url("bridge")}
+        activity = {"type": "message", "id": "1", "serviceUrl": local.teams.service_url("bridge")}
         async with (
             aiohttp.ClientSession() as session,
-            session.post(made.url, json=activity, headers={"Authorization": "Bearer a.b.c"}) as got,
+            session.post(
+                local.url, json=activity, headers={"Authorization": "Bearer a.b.c"}
+            ) as got,
         ):
             return got.status
 
     return ConnectorRig(
-        connector=made.connector,
+        connector=local.connector,
         channel=channel,
-        inbox=made.inbox,
+        inbox=local.inbox,
         say=say,
-        standing=lambda: made.teams.messages(channel.workspace, channel.channel),
-        fault=made.context.faults.add,
+        standing=lambda: local.teams.messages(channel.workspace, channel.channel),
+        fault=local.context.faults.add,
         post_route=f"teams:activity.post:{channel.channel}",
         event_route=f"teams:event:{channel.channel}",
-        stop=made.stop,
+        stop=local.stop,
         translate=translated,
         sdk_errors=sdk_errors(),
         kinds=["activity"],

@@ -77,8 +77,8 @@ def delivery(text: str, kind: str = "post", name: str = "Ann", **fields: Any) ->
     return Delivery(operation=operation, message=message, **fields)
 
 
-def texts(made: Delivery) -> list[str]:
-    return [str(call.body["text"]) for call in encode(made, APP_ID).calls]
+def texts(base: Delivery) -> list[str]:
+    return [str(call.body["text"]) for call in encode(base, APP_ID).calls]
 
 
 def test_a_post_has_its_author_in_bold_and_uses_both_budgets() -> None:
@@ -97,9 +97,9 @@ def test_a_post_has_its_author_in_bold_and_uses_both_budgets() -> None:
 
 @pytest.mark.parametrize("kind", ["post", "edit"])
 def test_an_agents_message_is_labelled_as_ai_generated(kind: str) -> None:
-    made = delivery("hello", kind, copies=(Receipt(slot=0, native_id="1"),) * (kind == "edit"))
-    operation = made.operation.model_copy(update={"byline": Byline(name="helper", agent=True)})
-    (call,) = encode(made.model_copy(update={"operation": operation}), APP_ID).calls
+    base = delivery("hello", kind, copies=(Receipt(slot=0, native_id="1"),) * (kind == "edit"))
+    operation = base.operation.model_copy(update={"byline": Byline(name="helper", agent=True)})
+    (call,) = encode(base.model_copy(update={"operation": operation}), APP_ID).calls
 
     assert call.body["entities"] == [
         {
@@ -170,9 +170,9 @@ def test_reactions_go_to_the_first_copy() -> None:
     ],
 )
 def test_an_operation_that_teams_bots_lack_is_a_loss(kind: str, loss: Loss) -> None:
-    made = delivery("x", kind, copies=(Receipt(slot=0, native_id="17"),))
+    base = delivery("x", kind, copies=(Receipt(slot=0, native_id="17"),))
 
-    assert encode(made, APP_ID) == Encoded(calls=(), losses=(loss,))
+    assert encode(base, APP_ID) == Encoded(calls=(), losses=(loss,))
 
 
 def test_text_nodes_shown_in_another_form_are_losses() -> None:
@@ -187,14 +187,14 @@ def test_a_file_with_a_url_is_a_link_below_the_author() -> None:
     part = FilePart(
         source=MediaSource(url="https://x.example/plan.pdf"), media_type="application/pdf"
     )
-    made = delivery("see")
-    made = made.model_copy(
+    base = delivery("see")
+    base = base.model_copy(
         update={
-            "message": made.message.model_copy(update={"content": (*made.message.content, part)})
+            "message": base.message.model_copy(update={"content": (*base.message.content, part)})
         }
     )
 
-    encoded = encode(made, APP_ID)
+    encoded = encode(base, APP_ID)
 
     (call,) = encoded.calls
     assert "https://x.example/plan.pdf" in str(call.body)
@@ -267,10 +267,10 @@ def test_hostile_names_and_texts_are_shown_literally() -> None:
 
 
 def test_the_notification_text_is_the_summary_of_the_message() -> None:
-    made = delivery("A long story. " * 20)
-    failed = with_bridge_metadata(made.message, BridgeMetadata(summary="⚠️ bot failed"))
+    base = delivery("A long story. " * 20)
+    failed = with_bridge_metadata(base.message, BridgeMetadata(summary="⚠️ bot failed"))
 
-    (call,) = encode(made.model_copy(update={"message": failed}), APP_ID).calls
+    (call,) = encode(base.model_copy(update={"message": failed}), APP_ID).calls
 
     assert call.body["summary"] == "⚠️ bot failed"
     assert "A long story." in str(call.body["text"])
@@ -290,11 +290,11 @@ TEXT_PART = TextPart(text="Let me look.")
 
 
 def test_an_empty_message_has_no_feedback_loop() -> None:
-    made = delivery("", feedback=True)
+    base = delivery("", feedback=True)
     empty = StructuredDataPart(schema_id=SCHEMA_ID, data=cast("Any", card_to_json(Card(()))))
-    message = made.message.model_copy(update={"content": (empty,)})
+    message = base.message.model_copy(update={"content": (empty,)})
 
-    encoded = encode(made.model_copy(update={"message": message}), APP_ID, CARDS)
+    encoded = encode(base.model_copy(update={"message": message}), APP_ID, CARDS)
 
     assert encoded.calls == ()
     assert [loss.kind for loss in encoded.losses] == ["feedback_not_asked"]
@@ -313,12 +313,12 @@ def test_an_edit_has_text_or_attachments_but_not_both(
     content: tuple[Any, ...], stream: bool
 ) -> None:
     """Teams refuses those ("Activity resulted into multiple skype activities")."""
-    made = delivery("", "edit", copies=(Receipt(slot=0, native_id="1"),))
-    message = made.message.model_copy(update={"content": content})
-    operation = made.operation.model_copy(update={"stream": stream})
-    made = made.model_copy(update={"message": message, "operation": operation})
+    base = delivery("", "edit", copies=(Receipt(slot=0, native_id="1"),))
+    message = base.message.model_copy(update={"content": content})
+    operation = base.operation.model_copy(update={"stream": stream})
+    base = base.model_copy(update={"message": message, "operation": operation})
 
-    calls = encode(made, APP_ID, CARDS).calls
+    calls = encode(base, APP_ID, CARDS).calls
 
     assert calls[0].kind == "edit"
     assert not [call for call in calls if call.body.get("text") and call.body.get("attachments")]
@@ -355,11 +355,11 @@ def test_the_sources_of_a_message_with_a_table_are_links_in_its_card() -> None:
         Source(number=n, title=f"Page {n}", url=f"https://x.example/{n}", quote=quote)
         for n, quote in ((1, "three"), (2, ""))
     )
-    made = delivery(text, sources=sources)
+    base = delivery(text, sources=sources)
     later = TextPart(text="3. [Page 3](https://x.example/3)")  # beyond what Teams would cite
-    message = made.message.model_copy(update={"content": (*made.message.content, later)})
+    message = base.message.model_copy(update={"content": (*base.message.content, later)})
 
-    encoded = encode(made.model_copy(update={"message": message}), APP_ID, CARDS)
+    encoded = encode(base.model_copy(update={"message": message}), APP_ID, CARDS)
 
     (call,) = encoded.calls
     (attached,) = cast("Any", call.body["attachments"])
@@ -373,14 +373,14 @@ def test_the_sources_of_a_message_with_a_table_are_links_in_its_card() -> None:
     assert [loss.kind for loss in encoded.losses] == ["citation_quote"]
 
 
-@pytest.mark.parametrize("made", [
+@pytest.mark.parametrize("base", [
     pytest.param(delivery(TABLE.replace("python", "rust")), id="a language that no card knows"),
     pytest.param(delivery(TABLE, "edit").model_copy(update={"operation": EditMessage(
         **COMMON, byline=Byline(name="Ann"), stream=True)}), id="a text that grows"),
     pytest.param(delivery(TABLE + "\n\n" + "word " * 6000), id="more than a card holds"),
 ])  # fmt: skip
-def test_a_table_is_written_as_lines_when_a_card_would_lose_content(made: Delivery) -> None:
-    encoded = encode(made, APP_ID, CARDS)
+def test_a_table_is_written_as_lines_when_a_card_would_lose_content(base: Delivery) -> None:
+    encoded = encode(base, APP_ID, CARDS)
 
     assert all("attachments" not in call.body for call in encoded.calls)
     assert "table_as_lines" in [loss.kind for loss in encoded.losses]

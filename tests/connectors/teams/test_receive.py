@@ -74,9 +74,9 @@ class Endpoint:
 
 @pytest.fixture
 async def endpoint() -> AsyncIterator[Endpoint]:
-    made = Endpoint()
-    async with made.client:
-        yield made
+    new_endpoint = Endpoint()
+    async with new_endpoint.client:
+        yield new_endpoint
 
 
 async def test_a_signed_activity_is_stored_and_acknowledged(endpoint: Endpoint) -> None:
@@ -137,14 +137,14 @@ async def test_another_tenants_activity_is_refused(endpoint: Endpoint) -> None:
 
 
 async def test_an_unknown_service_url_is_not_stored() -> None:
-    made = Endpoint(SETTINGS.model_copy(update={"service_hosts": ("127.0.0.1",)}))
+    endpoint = Endpoint(SETTINGS.model_copy(update={"service_hosts": ("127.0.0.1",)}))
 
-    async with made.client:
-        answer = await made.post(activity(text="hello"))
+    async with endpoint.client:
+        answer = await endpoint.post(activity(text="hello"))
 
     assert answer.status_code == 201
-    assert len(made.inbox.raws) == 1
-    assert made.key_values.values == {}
+    assert len(endpoint.inbox.raws) == 1
+    assert endpoint.key_values.values == {}
 
 
 async def test_an_activity_is_answered_503_when_its_key_cannot_be_fetched(
@@ -235,73 +235,73 @@ async def test_a_damaged_activity_is_stored_or_refused(kind: str, damage: dict[s
 
 
 async def test_unsigned_local_activities_are_accepted_when_validation_is_off() -> None:
-    made = Endpoint(
+    endpoint = Endpoint(
         SETTINGS.model_copy(update={"validate_tokens": False, "service_hosts": ("127.0.0.1",)})
     )
 
-    async with made.client:
-        answer = await made.post(activity(serviceUrl="http://127.0.0.1:1/", text="hello"), "")
+    async with endpoint.client:
+        answer = await endpoint.post(activity(serviceUrl="http://127.0.0.1:1/", text="hello"), "")
 
     assert answer.status_code == 201
-    assert await made.references.get(CHANNEL) is not None
+    assert await endpoint.references.get(CHANNEL) is not None
 
 
 # --- against the local Teams, which signs what it posts ----------------------------------------
 
 
 @pytest.fixture
-async def made() -> AsyncIterator[Bench]:
+async def local() -> AsyncIterator[Bench]:
     async with bench() as running:
         yield running
 
 
-async def say(made: Bench, text: str) -> None:
-    await made.teams.post_as(made.channel.workspace, made.channel.channel, made.person, text)
+async def say(local: Bench, text: str) -> None:
+    await local.teams.post_as(local.channel.workspace, local.channel.channel, local.person, text)
 
 
 async def test_a_rotated_signing_key_is_fetched(
-    made: Bench, monkeypatch: pytest.MonkeyPatch
+    local: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("connectors.teams.validate._FETCH_AGAIN_AFTER", 0.0)
-    await say(made, "before")
-    await made.inbox.until(lambda: len(made.inbox.raws) == 1)
+    await say(local, "before")
+    await local.inbox.until(lambda: len(local.inbox.raws) == 1)
 
-    made.teams.keys.rotate()
-    await say(made, "after")
-    await made.inbox.until(lambda: len(made.inbox.raws) == 2)
+    local.teams.keys.rotate()
+    await say(local, "after")
+    await local.inbox.until(lambda: len(local.inbox.raws) == 2)
 
-    assert made.teams.outbox.lost == []
-
-
-async def test_teams_resends_an_event_when_the_keys_were_unavailable(made: Bench) -> None:
-    made.context.faults.add(Fault(kind="status", where="teams:keys:", status=500))
-
-    await say(made, "once more")
-    await made.inbox.until(lambda: len(made.inbox.raws) == 1)
-
-    assert made.teams.outbox.lost == []
+    assert local.teams.outbox.lost == []
 
 
-async def test_a_token_signed_with_another_key_is_refused(made: Bench) -> None:
-    body = activity(text="forged", serviceUrl=made.teams.service_url("bridge"))
+async def test_teams_resends_an_event_when_the_keys_were_unavailable(local: Bench) -> None:
+    local.context.faults.add(Fault(kind="status", where="teams:keys:", status=500))
+
+    await say(local, "once more")
+    await local.inbox.until(lambda: len(local.inbox.raws) == 1)
+
+    assert local.teams.outbox.lost == []
+
+
+async def test_a_token_signed_with_another_key_is_refused(local: Bench) -> None:
+    body = activity(text="forged", serviceUrl=local.teams.service_url("bridge"))
     now = int(time.time())
-    forged = token(nbf=now, exp=now + 60, kid=made.teams.keys.kid)
+    forged = token(nbf=now, exp=now + 60, kid=local.teams.keys.kid)
 
     async with (
         aiohttp.ClientSession() as session,
-        session.post(made.url, json=body, headers={"Authorization": f"Bearer {forged}"}) as answer,
+        session.post(local.url, json=body, headers={"Authorization": f"Bearer {forged}"}) as answer,
     ):
         assert answer.status == 401
 
-    assert made.inbox.raws == []
+    assert local.inbox.raws == []
 
 
-async def test_health_shows_when_the_last_activity_arrived(made: Bench) -> None:
-    await say(made, "hello")
-    await made.inbox.until(lambda: len(made.inbox.raws) == 1)
-    await made.teams.outbox.idle()
+async def test_health_shows_when_the_last_activity_arrived(local: Bench) -> None:
+    await say(local, "hello")
+    await local.inbox.until(lambda: len(local.inbox.raws) == 1)
+    await local.teams.outbox.idle()
 
-    health = required(made.connector.abilities.health).current()
+    health = required(local.connector.abilities.health).current()
 
     assert health.state == "listening"
     assert health.last_event_at is not None

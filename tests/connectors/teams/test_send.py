@@ -117,18 +117,16 @@ async def wire() -> AsyncIterator[Wire]:
         await http.close()
 
 
-def call(like: Any = "post", **fields: Any) -> Call:
-    method = {"post": "POST", "edit": "PUT", "delete": "DELETE"}[like]
-    native_id = None if like == "post" else "17"
-    made: dict[str, Any] = {
+def call(like: Any = "post", **changes: Any) -> Call:
+    fields: dict[str, Any] = {
+        "kind": like,
         "operation": OperationId("op"),
         "channel": CHANNEL_REF,
-        "method": method,
-        "native_id": native_id,
+        "method": {"post": "POST", "edit": "PUT", "delete": "DELETE"}[like],
+        "native_id": None if like == "post" else "17",
         "body": {"type": "message", "text": "hello"},
     }
-    everything: dict[str, Any] = {"kind": like, **made, **fields}
-    return Call(**everything)
+    return Call(**fields | changes)
 
 
 async def test_a_post_is_sent_to_the_conversation_of_its_thread(wire: Wire) -> None:
@@ -302,12 +300,12 @@ Made = Response | Callable[[], Any]
 async def test_every_http_answer_is_mapped_to_an_error(
     wire: Wire, answer: Made, for_a_post: type[PlatformError], for_an_edit: type[PlatformError]
 ) -> None:
-    for made, expected in ((call(), for_a_post), (call("edit"), for_an_edit)):
+    for sent_call, expected in ((call(), for_a_post), (call("edit"), for_an_edit)):
         # aiohttp itself asks once more when a connection that it kept breaks under a PUT.
         wire.script.answers = [answer] * 2
         with pytest.raises(PlatformError) as caught:
-            await wire.sender.send(made)
-        assert type(caught.value) is expected, made.kind
+            await wire.sender.send(sent_call)
+        assert type(caught.value) is expected, sent_call.kind
         wire.script.answers.clear()
 
 
@@ -339,8 +337,10 @@ async def test_a_success_without_an_id_is_unsettled(wire: Wire, body: bytes) -> 
 
 
 async def test_an_unreachable_service_is_unavailable(wire: Wire) -> None:
-    gone = Reference(conversation=CHANNEL, tenant=TENANT, service_url="http://127.0.0.1:9/svc")
-    await wire.references.learn(gone)
+    unreachable = Reference(
+        conversation=CHANNEL, tenant=TENANT, service_url="http://127.0.0.1:9/svc"
+    )
+    await wire.references.learn(unreachable)
 
     with pytest.raises(Unavailable, match="cannot connect"):
         await wire.sender.send(call())

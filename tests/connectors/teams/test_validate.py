@@ -69,11 +69,11 @@ class Publisher:
 
 
 def claims(**changes: Any) -> dict[str, Any]:
-    made = {
+    all_claims = {
         "iss": "https://api.botframework.com", "aud": APP_ID, "serviceurl": SERVICE_URL,
         "nbf": NOW - 60, "exp": NOW + 60, "iat": NOW,
     } | changes  # fmt: skip
-    return {name: value for name, value in made.items() if value is not None}
+    return {name: value for name, value in all_claims.items() if value is not None}
 
 
 def token(key: Any = KEY, algorithm: str = "RS256", kid: str | None = "k1", **changes: Any) -> str:
@@ -158,9 +158,9 @@ _NO_TIMES = (
 @pytest.mark.parametrize("name", ["exp", "nbf", "iat"])
 @pytest.mark.parametrize("value", _NO_TIMES, ids=lambda value: str(value)[:12])
 async def test_a_time_claim_that_is_not_a_number_is_refused(name: str, value: Any) -> None:
-    made = claims(**{name: value})
+    all_claims = claims(**{name: value})
     header = {"alg": "RS256", "typ": "JWT", "kid": "k1"}
-    parts = [json.dumps(part).encode() for part in (header, made)]
+    parts = [json.dumps(part).encode() for part in (header, all_claims)]
 
     with pytest.raises(Unauthorized, match=f"{name} is no time"):
         await checked(f"Bearer {_signed(*parts)}")
@@ -168,9 +168,9 @@ async def test_a_time_claim_that_is_not_a_number_is_refused(name: str, value: An
 
 @pytest.mark.parametrize("name", ["exp", "nbf", "iat"])
 async def test_a_claim_that_is_null_is_refused(name: str) -> None:
-    made = json.dumps({**claims(), name: None}).encode()
+    all_claims = json.dumps({**claims(), name: None}).encode()
 
-    signed = _signed(b'{"alg": "RS256", "kid": "k1"}', made)
+    signed = _signed(b'{"alg": "RS256", "kid": "k1"}', all_claims)
 
     with pytest.raises(Unauthorized, match=name):
         await checked(f"Bearer {signed}")

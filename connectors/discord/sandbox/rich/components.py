@@ -85,13 +85,13 @@ def walk(components: list[Json]) -> Iterator[Json]:
                 yield from walk([inner])
 
 
-def assign_ids(components: list[Json], taken: set[int]) -> None:
+def assign_ids(components: list[Json], used_ids: set[int]) -> None:
     """Give each component without an id the next free number."""
     number = 0
     for component in walk(components):
         if not component.get("id"):
             number += 1
-            while number in taken:
+            while number in used_ids:
                 number += 1
             component["id"] = number
 
@@ -167,12 +167,12 @@ def _button(node: Node, _checked: Json, usage: Usage) -> None:
         node.missing("label")
 
 
-def custom_id(node: Node, taken: set[str]) -> None:
+def custom_id(node: Node, used_ids: set[str]) -> None:
     own = node.text("custom_id", 100, min_length=1, required=True)
-    if own and own in taken:
+    if own and own in used_ids:
         text = "Component custom id cannot be duplicated"
         node.fail("custom_id", "COMPONENT_CUSTOM_ID_DUPLICATED", text)
-    taken.add(own or "")
+    used_ids.add(own or "")
 
 
 def _emoji(node: Node) -> None:

@@ -57,8 +57,8 @@ def _checked_component(node: Node, usage: Usage) -> Json | None:
             node.text("label", 45, min_length=1, required=True)
             node.text("description", 100)
             inner = node.child("component", required=True)
-            held = _control(inner, usage, _CONTROLS) if inner else None
-            return {**node.value, "component": held} if held else None
+            control = _control(inner, usage, _CONTROLS) if inner else None
+            return {**node.value, "component": control} if control else None
         case 1:
             rows = node.children("components", 1, 1, required=True)
             held_all = [

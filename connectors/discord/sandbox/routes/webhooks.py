@@ -202,8 +202,8 @@ def _managed(call: Call) -> Webhook:
     webhook = call.state.webhooks.get(call.id("webhook_id"))
     if webhook is None:
         raise unknown_webhook()
-    held = permissions_in(webhook.channel, call.app.user.id)
-    if not held & Permission.MANAGE_WEBHOOKS:
+    permissions = permissions_in(webhook.channel, call.app.user.id)
+    if not permissions & Permission.MANAGE_WEBHOOKS:
         raise missing_permissions()
     return webhook
 

@@ -123,10 +123,10 @@ def _share(
     call: Call, channel: Channel, uploaded_files: list[File], thread: str, blocks: list[Any] | None
 ) -> None:
     text = "" if blocks else posted_text(call.args.text("initial_comment")[:LONGEST_TEXT])
-    left = [file for file in uploaded_files if file.id in call.workspace.files]
-    if not left:
+    remaining = [file for file in uploaded_files if file.id in call.workspace.files]
+    if not remaining:
         return
-    draft = Draft(call.app.bot_user, text, app=call.app, blocks=blocks, files=left)
+    draft = Draft(call.app.bot_user, text, app=call.app, blocks=blocks, files=remaining)
     target = channel.find(thread) if thread else None
     if target is not None:
         draft.parent = target.at if target.parent is None else target.parent

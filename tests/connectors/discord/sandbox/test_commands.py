@@ -48,13 +48,15 @@ async def test_a_program_registers_commands_and_receives_them(local: Running) ->
     office = Office()
     async with local.program(office):
         (synced,) = await office.tree.sync()
-        again = await office.tree.sync()
-        given = await local.discord.command_as(
+        synced_again = await office.tree.sync()
+        outcome = await local.discord.command_as(
             local.guild, local.channel, local.person, "/plain", "say"
         )
 
-    assert [command.id for command in again] == [synced.id]  # what keeps its name keeps its id
-    assert given.answered
+    assert [command.id for command in synced_again] == [
+        synced.id
+    ]  # what keeps its name keeps its id
+    assert outcome.answered
     (interaction,) = office.interactions
     data: Any = interaction.data
     assert interaction.type is discord.InteractionType.application_command
@@ -69,10 +71,10 @@ async def test_a_command_answer_may_be_ephemeral(local: Running) -> None:
     async with local.program(office):
         await office.tree.sync()
         for text in ("whisper", "think"):
-            given = await local.discord.command_as(
+            outcome = await local.discord.command_as(
                 local.guild, local.channel, local.person, "/plain", text
             )
-            assert given.answered
+            assert outcome.answered
         whispers = local.discord.whispers
         await until(lambda: len(whispers(local.guild, local.person)) == 3)
 
@@ -86,11 +88,11 @@ async def test_a_command_fails_when_the_answer_is_late(local: Running) -> None:
     office = Office()
     async with local.program(office):
         await office.tree.sync()
-        given = await local.discord.command_as(local.guild, local.channel, local.person, "/plain")
+        outcome = await local.discord.command_as(local.guild, local.channel, local.person, "/plain")
         await until(lambda: office.interactions)
 
     assert len(office.interactions) == 1
-    assert given.failed == "The application did not respond"
+    assert outcome.failed == "The application did not respond"
 
 
 async def test_only_registered_commands_are_used_by_people_with_the_permission(
@@ -102,11 +104,11 @@ async def test_only_registered_commands_are_used_by_people_with_the_permission(
     with pytest.raises(NotFound, match="has a command"):
         await give("/plain")
     path = await own_commands(local)
-    status, made, _ = await local.ask("POST", path, {"name": "plain", "description": "x"})
+    status, created, _ = await local.ask("POST", path, {"name": "plain", "description": "x"})
     assert status == 201
-    status, again, _ = await local.ask("POST", path, {"name": "plain", "description": "y"})
-    assert (status, again["id"], again["description"]) == (200, made["id"], "y")
-    assert again["version"] != made["version"]
+    status, updated, _ = await local.ask("POST", path, {"name": "plain", "description": "y"})
+    assert (status, updated["id"], updated["description"]) == (200, created["id"], "y")
+    assert updated["version"] != created["version"]
     with pytest.raises(InvalidData, match="takes no text"):
         await give("/plain", "words")
     guild = local.discord.state.guilds[int(local.guild)]

@@ -265,9 +265,9 @@ async def test_every_modal_input_is_submitted_in_discords_format(attended: Runni
                         {"type": 6}, app=None)  # fmt: skip
 
     file = FileUpload(name="a.png", data=avatar_png("a")).model_dump()
-    given = {"boxes": ["a", "b"], "box": True, "file": [file]}
+    values = {"boxes": ["a", "b"], "box": True, "file": [file]}
     sent, _ = await asyncio.gather(
-        user_of(local).submit_form(form, given), answering(local, answer)
+        user_of(local).submit_form(form, values), answering(local, answer)
     )  # fmt: skip
 
     components_by_id = {
@@ -363,7 +363,7 @@ async def test_invalid_interaction_answers_are_refused(attended: Running) -> Non
         await ask("GET", hook + "/messages/1")
         await ask("DELETE", hook + "/messages/@original")
         await ask("GET", hook + "/messages/@original")
-        local.discord.state.interactions[payload["token"]].made -= 16 * 60
+        local.discord.state.interactions[payload["token"]].created_at -= 16 * 60
         await ask("POST", hook, {"content": "after a quarter of an hour"})
 
     await asyncio.gather(user_of(local).press(message, "raw"), answering(local, answer))

@@ -34,8 +34,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
 
 async def make_webhook(local: Running, channel: str = "") -> str:
     where = channel or local.channel
-    _, made, _ = await local.ask("POST", f"/channels/{where}/webhooks", {"name": "relay"})
-    return f"/webhooks/{made['id']}/{made['token']}"
+    _, webhook, _ = await local.ask("POST", f"/channels/{where}/webhooks", {"name": "relay"})
+    return f"/webhooks/{webhook['id']}/{webhook['token']}"
 
 
 async def test_a_program_that_posts_fast_waits_and_is_never_refused(limited: Running) -> None:

@@ -156,10 +156,12 @@ async def test_a_webhook_edits_and_deletes_its_posts(local: Running) -> None:
 async def test_a_webhook_with_only_id_and_token_posts_into_a_thread(local: Running) -> None:
     async with local.program(bot := Recorder()):
         channel = text_channel(bot, local.channel)
-        made = await channel.create_webhook(name="relay")
+        created_webhook = await channel.create_webhook(name="relay")
         thread = await channel.create_thread(name="plans", type=discord.ChannelType.public_thread)
-        assert made.token
-        webhook = discord.Webhook.partial(made.id, made.token, session=local.http)
+        assert created_webhook.token
+        webhook = discord.Webhook.partial(
+            created_webhook.id, created_webhook.token, session=local.http
+        )
 
         sent = await webhook.send("in here", thread=discord.Object(thread.id), wait=True)
         await webhook.edit_message(sent.id, content="in there", thread=discord.Object(thread.id))

@@ -301,9 +301,9 @@ async def _check(
     before = prepared.local.texts()
     for method, path, body, status, answer in cases:
         filled = prepared.fill(path)
-        given = {k: prepared.fill(v) if isinstance(v, str) else v for k, v in body.items()} \
+        filled_body = {k: prepared.fill(v) if isinstance(v, str) else v for k, v in body.items()} \
             if isinstance(body, dict) else body  # fmt: skip
-        got, response, _ = await prepared.local.ask(method, filled, given, app=app)
+        got, response, _ = await prepared.local.ask(method, filled, filled_body, app=app)
         expected.append((method, path, status, answer))
         answered.append((method, path, got, response))
     assert answered == expected
@@ -313,8 +313,8 @@ async def _check(
 async def test_a_channel_may_have_a_category(local: Running) -> None:
     path = f"/guilds/{local.guild}/channels"
     _, category, _ = await local.ask("POST", path, {"name": "Our Projects", "type": 4})
-    _, made, _ = await local.ask("POST", path, {"name": "one", "parent_id": category["id"]})
-    assert (category["name"], made["parent_id"]) == ("Our Projects", category["id"])
+    _, created, _ = await local.ask("POST", path, {"name": "one", "parent_id": category["id"]})
+    assert (category["name"], created["parent_id"]) == ("Our Projects", category["id"])
 
     for parent in (local.channel, "1"):
         status, answer, _ = await local.ask("POST", path, {"name": "x", "parent_id": parent})

@@ -192,11 +192,13 @@ async def test_an_edit_keeps_only_the_files_that_it_lists(local: Running) -> Non
     more = await upload(
         local, {"3.txt": b"3"}, {"attachments": [{"id": second_id}, {"id": 0}]}, path
     )
-    _, gone, _ = await local.ask("PATCH", path, {"attachments": [{"id": first_id}]})
+    _, refused, _ = await local.ask("PATCH", path, {"attachments": [{"id": first_id}]})
 
     assert [len(m["attachments"]) for m in (edited_message, fewer)] == [2, 1]
     assert [a["filename"] for a in more["attachments"]] == ["2.txt", "3.txt"]
-    assert gone["errors"]["attachments"]["0"]["id"]["_errors"][0]["code"] == "ATTACHMENT_NOT_FOUND"
+    assert (
+        refused["errors"]["attachments"]["0"]["id"]["_errors"][0]["code"] == "ATTACHMENT_NOT_FOUND"
+    )
 
 
 async def test_discord_py_posts_files_and_reads_them_again(local: Running) -> None:

@@ -49,9 +49,9 @@ def menu() -> discord.ui.View:
 
 
 def embed() -> discord.Embed:
-    made = discord.Embed(title="A title", description="Words", colour=0x336699)
-    made.set_author(name="Zoë").set_footer(text="small").add_field(name="One", value="1")
-    return made
+    embed = discord.Embed(title="A title", description="Words", colour=0x336699)
+    embed.set_author(name="Zoë").set_footer(text="small").add_field(name="One", value="1")
+    return embed
 
 
 def layout() -> discord.ui.LayoutView:

@@ -60,10 +60,10 @@ def test_ids_increase_when_the_clock_stops_or_goes_back() -> None:
     clock = iter([2e9, 2e9, 1.9e9, 2.1e9])
     ids = Snowflakes(lambda: next(clock))
 
-    made = [ids.next() for _ in range(4)]
+    new_ids = [ids.next() for _ in range(4)]
 
-    assert made == sorted(set(made))
-    assert made_at(made[0]) == "2033-05-18T03:33:20.000000+00:00"
+    assert new_ids == sorted(set(new_ids))
+    assert made_at(new_ids[0]) == "2033-05-18T03:33:20.000000+00:00"
 
 
 @pytest.mark.parametrize(

@@ -329,9 +329,9 @@ async def test_blocks_are_returned_with_default_fields(desk: Desk) -> None:
     stored = answer["message"]["blocks"]
     ids = [block.pop("block_id") for block in stored]
     inner = [stored[3]["child_blocks"][0].pop("block_id"), stored[4]["elements"][0].pop("block_id")]
-    made = stored[0]["accessory"].pop("action_id")
+    action_id = stored[0]["accessory"].pop("action_id")
     assert ids[1] == "mine"
-    assert {len(own) for own in (*ids[2:], *inner, made)} == {5}
+    assert {len(own) for own in (*ids[2:], *inner, action_id)} == {5}
     emoji, verbatim = {"emoji": True}, {"verbatim": False}
     assert stored == [
         section("*hi*", accessory=button() | {"text": plain("Go") | emoji})

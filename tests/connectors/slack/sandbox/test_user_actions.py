@@ -304,14 +304,14 @@ async def test_an_app_that_does_not_answer_shows_as_a_warning(running: Running) 
     async with interactive_app(running) as (bot, ada):
         ts = await bot.post(actions(button("Slow", action_id="slow")))
         late = await ada.press(ts, "slow")
-    gone = await ada.press(ts, "slow")
+    unconnected = await ada.press(ts, "slow")
 
     assert (late.sent, late.answered, late.failed) == (
         True,
         False,
         "The app did not respond in time",
     )
-    assert gone.failed == "The app is not connected"
+    assert unconnected.failed == "The app is not connected"
 
 
 async def test_interactions_fail_on_request(running: Running) -> None:

@@ -61,10 +61,10 @@ async def test_valid_attachments_are_stored_unchanged(
     async with as_bot(untouched) as rest:
         for layout in ("list", "carousel"):
             sent = message(attachment, attachmentLayout=layout)
-            taken = await rest("POST", activities(untouched.channel), sent)
+            accepted = await rest("POST", activities(untouched.channel), sent)
             posted = untouched.teams.messages(untouched.tenant, untouched.channel)[-1]
 
-            assert (taken.status, posted.id) == (201, taken.body["id"])
+            assert (accepted.status, posted.id) == (201, accepted.body["id"])
             assert posted.raw == {**sent, "id": posted.id}
 
 

@@ -71,11 +71,11 @@ class OfficeBot(TeamsActivityHandler):
         match word:
             case "card":
                 fetch = submit("Ask", {"msteams": {"type": "task/fetch"}})
-                made = card(
+                new_card = card(
                     field("name"), actions=[submit("Go", {"a": 1}), execute("Run", "run"), fetch]
                 )
                 await turn_context.send_activity(
-                    MessageFactory.attachment(CardFactory.adaptive_card(made))
+                    MessageFactory.attachment(CardFactory.adaptive_card(new_card))
                 )
             case "hero":
                 button = CardAction(

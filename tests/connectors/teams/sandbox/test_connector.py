@@ -77,8 +77,8 @@ async def test_a_message_is_edited_and_deleted_by_its_author(teams: RunningTeams
     assert (edited.status, edited.body) == (200, {"id": own})
     assert [(m.text, m.edited) for m in messages] == [("second", True)]
     assert (deleted.status, deleted.body) == (200, None)
-    gone = error("ActivityNotFoundInConversation", "Message does not exist in the thread.")
-    assert [(a.status, a.body) for a in (again, reply)] == [(404, gone)] * 2
+    not_found = error("ActivityNotFoundInConversation", "Message does not exist in the thread.")
+    assert [(a.status, a.body) for a in (again, reply)] == [(404, not_found)] * 2
     assert await teams.texts() == []
 
 

@@ -264,10 +264,10 @@ async def test_upload_sessions_report_progress_can_be_cancelled_and_expire(
     with contextlib.suppress(aiohttp.ClientError):  # aiohttp tries a PUT once more
         await fetched(other, "PUT", b"notes", Content_Range="bytes 0-4/5")
     cancelled = await fetched(url, "DELETE")
-    gone = await fetched(url)
+    after_cancel = await fetched(url)
 
     assert b'"nextExpectedRanges":["2-"]' in progress[1]
-    assert [broken[0], cancelled[0], gone[0]] == [503, 204, 404]
+    assert [broken[0], cancelled[0], after_cancel[0]] == [503, 204, 404]
     assert len(teams.context.files) == 1  # the one whose answer was lost
     now = drive_module.time.time()
     monkeypatch.setattr(drive_module.time, "time", lambda: now + 3601)

@@ -178,8 +178,8 @@ async def test_an_event_is_tried_at_most_twice(
     outbox = teams.teams.outbox
     assert bot.texts == ["hello"] * tries
     assert [lost.reason for lost in outbox.lost] == ([reason] if reason else [])
-    taken = outbox.handed_over[teams.bot("bridge").app_id]
-    assert taken == ([] if reason else [posted.id])
+    handed_over = outbox.handed_over[teams.bot("bridge").app_id]
+    assert handed_over == ([] if reason else [posted.id])
 
 
 async def test_an_event_is_repeated_once_for_a_bot_that_does_not_answer_in_time(
@@ -301,9 +301,9 @@ async def test_bots_receive_install_and_channel_created_events(teams: RunningTea
     async with inbox(teams) as bot:
         await control(teams, "install", {"app": "bridge", "where": closed})
         await teams.settled()
-        made = await control(teams, "channel", {"team": closed, "name": "Wine"})
+        created = await control(teams, "channel", {"team": closed, "name": "Wine"})
         await teams.settled()
-        await teams.say("hello", channel=made["id"])
+        await teams.say("hello", channel=created["id"])
         await teams.settled()
         await control(teams, "uninstall", {"app": "bridge", "where": closed})
         await teams.say("nobody hears", channel=closed)
@@ -327,7 +327,7 @@ async def test_bots_receive_install_and_channel_created_events(teams: RunningTea
     assert bot.activities[0]["membersAdded"] == [{"id": teams.bot("bridge").id}]
     assert bot.activities[0]["channelData"] == data | {"eventType": "teamMemberAdded"}
     assert bot.activities[2]["channelData"] == data | {
-        "channel": {"id": made["id"], "name": "Wine"},
+        "channel": {"id": created["id"], "name": "Wine"},
         "eventType": "channelCreated",
     }
 
@@ -428,7 +428,7 @@ async def test_deliveries_are_listed_over_http(teams: RunningTeams) -> None:
     async with inbox(teams) as bot:
         bot.answers = [500]
         lost = await teams.say("one")
-        taken = await teams.say("two")
+        accepted = await teams.say("two")
         await teams.settled()
 
     url = f"{teams.base_url}/teams/_control/deliveries"
@@ -437,7 +437,7 @@ async def test_deliveries_are_listed_over_http(teams: RunningTeams) -> None:
 
     app_id = teams.bot("bridge").app_id
     assert deliveries == {
-        "handed_over": {app_id: [taken.id]},
+        "handed_over": {app_id: [accepted.id]},
         "lost": [
             {
                 "app_id": app_id,

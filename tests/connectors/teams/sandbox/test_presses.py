@@ -313,7 +313,7 @@ async def test_a_dialog_is_opened_continued_and_closed(teams: RunningTeams) -> N
     assert (opened.form.title, opened.form.fields) == ("A form", {"name": "Name"})
     assert (empty.sent, empty.errors) == (False, {"name": "This is a required input."})
     assert (next_outcome.form.title, ended.notice, ended.form) == ("Next", "Thank you", None)
-    assert [each.title for each in standing] == ["Page"]
+    assert [form.title for form in standing] == ["Page"]
     assert (closed.sent, await teams.call(user.forms)) == (False, [])
     theme = {"theme": "default"}
     assert [(i["name"], i["value"]) for i in bot.invokes] == [
@@ -366,7 +366,7 @@ async def test_a_press_fails_when_the_bot_answers_late(teams: RunningTeams) -> N
         refused = await press(teams, card, "Say")
 
     assert nobody.failed == WENT_WRONG
-    assert [each.failed for each in late] == [WENT_WRONG, WENT_WRONG, UNREACHABLE]
+    assert [outcome.failed for outcome in late] == [WENT_WRONG, WENT_WRONG, UNREACHABLE]
     assert refused == Outcome(sent=True, failed=WENT_WRONG)
 
 
@@ -382,7 +382,7 @@ async def test_requested_faults_break_presses(teams: RunningTeams) -> None:
         await teams.fault(Fault(kind="delay", where="teams:invoke:*", seconds=0.01))
         late = await press(teams, card, "Go")
 
-    assert [each.failed for each in dropped] == [WENT_WRONG] * 2
+    assert [outcome.failed for outcome in dropped] == [WENT_WRONG] * 2
     assert (late.notice, len(bot.activities)) == ("y", 1)
 
 
@@ -423,7 +423,7 @@ async def test_presses_of_missing_controls_are_refused_with_a_reason(teams: Runn
 
 
 @pytest.mark.parametrize(
-    ("each", "value"),
+    ("input_field", "value"),
     [
         ({"type": "Input.Number", "id": "a"}, "many"),
         ({"type": "Input.Date", "id": "a"}, "tomorrow"),
@@ -434,9 +434,9 @@ async def test_presses_of_missing_controls_are_refused_with_a_reason(teams: Runn
     ],
 )
 async def test_invalid_input_values_are_refused_with_a_reason(
-    teams: RunningTeams, each: Json, value: Any
+    teams: RunningTeams, input_field: Json, value: Any
 ) -> None:
-    card = await sent(teams, adaptive(each, actions=[submit("Go")]))
+    card = await sent(teams, adaptive(input_field, actions=[submit("Go")]))
 
     with pytest.raises(InvalidData):
         await teams.do(teams.user().choose(card, "a", value))
