@@ -1,4 +1,4 @@
-"""What a connector of the tests gets instead of the bridge's store and secrets."""
+"""A key-value store and tokens for the connectors of the tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections that the server has closed, or closes meanwhile: what never left is no doubt."""
+"""Connections that the server closes: a request that was never written is not in doubt."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Post = Callable[[], Awaitable[object]]
 
 
 class Server:
-    """Answers in a thread of its own, and closes connections without the client's loop running."""
+    """Answers in its own thread, and closes connections while the client's loop does not run."""
 
     def __init__(self) -> None:
         self.status = 200
@@ -43,7 +43,7 @@ class Server:
         return f"http://127.0.0.1:{self._listening.getsockname()[1]}"
 
     def close_kept(self) -> None:
-        """As a server does with a connection that was idle for too long."""
+        """Close the connections as a server does after an idle time."""
         self._idle.acquire(timeout=5)
         while self._kept:
             connection = self._kept.pop()
@@ -75,7 +75,7 @@ class Server:
 
 
 def _request_from(client: socket.socket) -> bytes:
-    """One whole request; nothing where the client has closed."""
+    """Return one whole request, or nothing when the client has closed."""
     request = b""
     while b"\r\n\r\n" not in request:
         if not (piece := client.recv(65536)):
@@ -102,7 +102,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture(params=["slack", "discord", "teams"])
 async def post(request: pytest.FixtureRequest, server: Server) -> AsyncIterator[Post]:
-    """A request that must not be made twice, by each connector's own client."""
+    """A request that must not be repeated, sent by each connector's own client."""
     match request.param:
         case "slack":
             api = slack.WebApi(f"{server.url}/", _token, SystemClock(), 5.0)

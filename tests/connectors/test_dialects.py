@@ -1,6 +1,6 @@
-"""What each dialect makes of formatted text, and that every character stays what it is.
+"""Formatted text in each dialect, and the characters that stay unchanged in all of them.
 
-Markdown -> what is written -> what is read of it again, where that says less, as Markdown.
+Markdown -> the written form -> the Markdown that is read back, where it differs.
 """
 
 from __future__ import annotations

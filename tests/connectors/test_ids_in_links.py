@@ -1,4 +1,4 @@
-"""What people paste -> the ids of the platforms' APIs."""
+"""Pasted links and mentions -> the ids of the platforms' APIs."""
 
 from __future__ import annotations
 

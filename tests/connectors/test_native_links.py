@@ -1,7 +1,7 @@
-"""Native payloads of agents say where they lead, and have nothing fetched that carries words away.
+"""Native payloads of agents show the targets of their links, and no image URL leaks text.
 
-Each payload is what an attacker may talk an agent into. It is shown on the platform whose form it
-has, where it would otherwise go out as it came, and on the others.
+Each payload is one that an attacker may trick an agent into. It is shown on its own platform, where
+it would otherwise be sent unchanged, and on the others.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def strings(value: Any, key: str = "") -> list[tuple[str, str]]:
 
 
 def words(native: Any) -> str:
-    """What a person reads, without the targets that stand behind names."""
+    """Return the texts that a person reads, without the URLs behind link texts."""
     keys = ("text", "content", "title", "name", "label", "description", "value", "fallback")
     return "\n".join(text for key, text in strings(native) if key in keys)
 

@@ -1,1 +1,1 @@
-"""Pictures of cards and their translations, to be looked at by people."""
+"""Pictures of cards and their translations, for people to look at."""

@@ -1,4 +1,4 @@
-"""Cards of our own that together have every node, as an agent would write them."""
+"""Handwritten cards that together have every node type, as an agent writes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small words for tests of cards: prose, fields and pictures at their places."""
+"""Short constructors of card nodes for tests: prose, fields and pictures."""
 
 from __future__ import annotations
 

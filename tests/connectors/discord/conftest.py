@@ -25,7 +25,7 @@ from tests.waiting import LONGEST_WAIT
 
 @dataclass
 class Local:
-    """The local Discord, one connector on it, and what it heard."""
+    """The local Discord, the connectors on it, and their inbox."""
 
     discord: LocalDiscord
     context: SandboxContext

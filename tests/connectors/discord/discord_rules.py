@@ -1,6 +1,6 @@
 """Discord's published rules for messages and modals, and the texts that people read. For tests.
 
-Written from the documentation (resources/message, components/reference, 2026-08), not from from
+Written from the documentation (resources/message, components/reference, 2026-08), independently of
 our writer. `faults` names every rule that a body breaks; `read_aloud` returns the visible texts.
 """
 
@@ -492,7 +492,7 @@ def _media_url(url: str, at: str) -> Iterator[str]:
 
 
 def read_aloud(body: Json) -> str:
-    """Return all that people read of a message, in Discord's order."""
+    """Return every text that people read in a message, in Discord's order."""
     return "\n".join(_visible_texts(body))
 
 
@@ -516,7 +516,7 @@ def _texts_of_embed(embed: Json) -> Iterator[str]:
 
 
 def _texts_of_component(component: Json) -> Iterator[str]:
-    """Yield a component's own words, then those of its children."""
+    """Yield a component's own texts, then those of its children."""
     yield component.get("emoji", {}).get("name", "")
     for key in ("label", "placeholder", "content", "description", "value", "url"):
         yield component.get(key, "")

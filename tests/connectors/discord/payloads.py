@@ -1,4 +1,4 @@
-"""Hand-written gateway payloads in the shape of Discord's documentation."""
+"""Handwritten gateway payloads after Discord's documentation."""
 
 from __future__ import annotations
 

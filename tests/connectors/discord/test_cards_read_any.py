@@ -1,4 +1,4 @@
-"""Reading whatever is given: real messages, arbitrary and broken JSON, deep and large payloads."""
+"""Reading any input: corpus messages, arbitrary and malformed JSON, deep and large payloads."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_a_corpus_message_read_and_written_again_keeps_nodes_order_and_actions()
 
 
 def read_messages() -> Iterator[Card]:
-    """Messages with their files in our store, as they are when they have been admitted."""
+    """Yield the corpus messages with their files in our store, as after admission."""
     for file in files():
         with suppress(CodecError):
             message_card = read_message(orjson.loads(file.read_bytes()))
@@ -169,7 +169,7 @@ def test_a_corpus_modal_read_and_written_again_is_complete() -> None:
 
 
 def elements(nodes: Nodes) -> list[tuple[str, list[str]]]:
-    """What is seen, node by node: its type and its words; texts by their paragraphs."""
+    """Return each visible node as its type and its words; texts by paragraph."""
     pairs: list[tuple[str, list[str]]] = []
     for node in walk(nodes):
         if isinstance(node, Prose):
@@ -180,7 +180,7 @@ def elements(nodes: Nodes) -> list[tuple[str, list[str]]]:
 
 
 def visible_values(node: Any) -> tuple[Any, ...]:
-    """The words of a node itself: of its picture or file, of what it asks, around what it holds."""
+    """Return the words of a node itself, without those of its children."""
     names = ("text", "title", "author", "footer", "label", "hint", "placeholder", "question")
     values = [getattr(node, name, ()) for name in names]
     values += [item for item in getattr(node, "items", ()) if isinstance(item, LabelledValue)]
@@ -191,7 +191,7 @@ def visible_values(node: Any) -> tuple[Any, ...]:
 
 
 def common(first: list[Any], second: list[Any]) -> int:
-    """How long their longest common subsequence is."""
+    """Return the length of the longest common subsequence."""
     row = [0] * (len(second) + 1)
     for a in first:
         before = 0
@@ -204,7 +204,7 @@ def common(first: list[Any], second: list[Any]) -> int:
 
 
 def inner(native: Any) -> Any:
-    """What is within Discord's envelopes."""
+    """Return the message inside Discord's envelopes."""
     for key in ("d", "data", "message"):
         if isinstance(native, dict) and isinstance(native.get(key), dict):
             member = native[key]
@@ -218,7 +218,7 @@ def spoken(text: str) -> list[str]:
 
 
 def words(value: object) -> Counter[str]:
-    """All words of a card, whatever they are in."""
+    """Return all words of a card."""
     counts: Counter[str] = Counter()
     stack: list[object] = [value]
     while stack:
@@ -238,7 +238,7 @@ def words(value: object) -> Counter[str]:
 
 
 def visible_texts(native: Any) -> Iterator[str]:
-    """What people see of a message: written from Discord's documentation."""
+    """Return the visible texts of a message, by Discord's documentation."""
     if isinstance(native, list):
         for item in native:
             yield from visible_texts(item)

@@ -1,4 +1,4 @@
-"""Components of messages and modals, of both generations -> nodes."""
+"""Components of messages and modals, old and new ones -> nodes."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def shown_components(*nodes: Node, rendering: Rendering = TOKENS) -> list[Any]:
 
 
 def only(node: Node, rendering: Rendering = TOKENS) -> Any:
-    """The one component of the one row."""
+    """Return the single component of the single row."""
     (row,) = shown_components(node, rendering=rendering)
     assert row["type"] == 1
     (component,) = row["components"]
@@ -804,7 +804,7 @@ def modals(*nodes: Node, rendering: Rendering = TOKENS, **more: Any) -> list[Any
 
 
 def label_and_losses(node: Input) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """The label of the one input, and what was lost."""
+    """Return the label of the single input, and the losses."""
     (modal,) = modals(node)
     (label,) = modal["components"]
     written = write_form(Form("Form", (node,), at="/f"), TOKENS)

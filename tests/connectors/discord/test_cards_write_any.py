@@ -1,4 +1,4 @@
-"""Any card: nothing that Discord refuses, every word and action there or named, in order."""
+"""Any card: the messages obey Discord's rules, and no word or action is lost silently."""
 
 from __future__ import annotations
 
@@ -262,7 +262,7 @@ def test_large_cards_are_written_in_bounded_time(name: str) -> None:
 
 
 def marks_in_messages(written: Written) -> list[str]:
-    """The marks that people read; a word that was cut ends in dots and is none."""
+    """Return the marks that people read; a word that was cut ends in dots and is not a mark."""
     whole = " ".join(read_aloud(message.body) for message in written.messages)
     return marks(re.sub(r"\w+…", "", whole.replace("\\", "")))
 
@@ -276,12 +276,12 @@ _WITH_OWN_ORDER = (*get_args(Input), Chart, Image, Player, File)
 
 
 class Apart:
-    """Marks of a card that are no plain words in a line.
+    """Marks of a card that are not plain words in reading order.
 
-    - `unseen`: passwords, what a moment or a channel is called where Discord shows it itself;
-    - `repeated`: heads of tables, said again by each row or part; numbers of charts, too;
-    - `anywhere`: these, and what stands beside a text;
-    - the marks of one input, chart, picture, film or file are in an order of their own.
+    - `unseen`: passwords, and the fallbacks of times and channels that Discord shows itself;
+    - `repeated`: table headers, which each row or part repeats, and numbers of charts;
+    - `anywhere`: the repeated ones, and those of accessories;
+    - the marks of one input, chart, image, video or file have their own order.
     """
 
     def __init__(self, card: Card) -> None:

@@ -1,4 +1,4 @@
-"""Cards -> messages: what is content, what embeds, what components; what goes into further ones."""
+"""Cards -> messages: content, embeds or components, and the division into several messages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ BLOB = "blob:sha256-" + "0" * 64
 
 
 def bodies(*nodes: Node, rendering: Rendering = TOKENS) -> list[Any]:
-    """What is seen; that nobody is pinged, `faults` looks at."""
+    """Return the bodies without the fields that forbid pings, which `faults` checks."""
     written = write_card(Card(nodes), rendering)
     for message in written.messages:
         assert faults(message.body, [file.name for file in message.files]) == []

@@ -1,4 +1,4 @@
-"""Every node of a card as components, and what is lost of it."""
+"""Every node of a card as components, and its losses."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ URL = "https://x.example/a.png"
 
 
 def write(*nodes: Node, rendering: Rendering = TOKENS) -> tuple[list[Any], list[Loss]]:
-    """The components of one message, and what was lost."""
+    """Return the components of the single message, and the losses."""
     written = write_components(Card(nodes), rendering)
     (message,) = written.messages
     assert faults(message.body, [file.name for file in message.files]) == []

@@ -1,4 +1,4 @@
-"""Before the start: settings, set-up steps, the check, and looking up people and channels."""
+"""Settings, set-up steps, the check, and lookups of people and channels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Discord connector keeps what every connector promises."""
+"""The shipped contract suites, run with the Discord connector against the local Discord."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FIELDS = {
 
 
 def errors_of(*roots: type[BaseException]) -> Iterator[BaseException]:
-    """An instance of each exception class below these, whatever its constructor wants."""
+    """Return an instance of each exception class below these."""
     for root in roots:
         error = root.__new__(root)
         error.__dict__ |= _FIELDS

@@ -1,4 +1,4 @@
-"""One payload, one expectation; and no payload brings the decoder down."""
+"""One payload, one expectation: Discord's JSON and its event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes to Discord: the right calls, names that it takes, and pings for nobody."""
+"""A delivery becomes calls with valid names and texts that ping nobody."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was said is read back in the order of time, past messages that cannot be read."""
+"""Messages are read back in time order, despite messages that Discord cannot deliver."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ async def test_history_covers_direct_messages_and_forums(local: Local) -> None:
 
 
 class _Poisoned:
-    """Answers 500 for each page that holds one of these messages (discord-api-docs #8611)."""
+    """Answers 500 for each page with one of these messages (discord-api-docs #8611)."""
 
     def __init__(self, poisoned: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
         self.poisoned = poisoned

@@ -1,4 +1,4 @@
-"""The command `/bridge`: registered where Discord does not know it so, answered where it waits."""
+"""The command `/bridge`: its registration, and the answer to a pending interaction."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ async def test_the_command_is_registered_again_only_when_it_differs(local: Local
 
 
 class Hasty(SystemClock):
-    """Does not sleep, but knows how long it should have."""
+    """A clock that does not sleep, and records the requested pauses."""
 
     def __init__(self) -> None:
         self.slept: list[float] = []

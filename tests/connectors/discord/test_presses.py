@@ -1,4 +1,4 @@
-"""What must happen before a press counts: a form that asks, a question that makes sure."""
+"""The first answers to presses: forms to fill in, and confirmations."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_a_submit_button_opens_a_modal_with_its_inputs() -> None:
 
 
 def submitted(custom_id: str, values: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """A form that was sent, as Discord tells it."""
+    """A submitted form in Discord's format."""
     fields = [
         {
             "type": 18,
@@ -119,7 +119,7 @@ def next_button(answer: Any) -> str:
 
 
 def private(answer: Any) -> dict[str, Any]:
-    """The private message as Discord sends it along with what is done with it."""
+    """The ephemeral message as Discord sends it with a press on it."""
     return {"id": "999", **answer["data"]}
 
 

@@ -1,4 +1,4 @@
-"""The gateway: sessions, resumes, refusals, bad frames, and an inbox that is full."""
+"""The gateway: sessions, resumes, refusals, malformed frames and a full inbox."""
 
 from __future__ import annotations
 

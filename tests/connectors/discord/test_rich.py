@@ -1,5 +1,4 @@
-"""Rich messages on their way to Discord: as they came where they can be, written anew elsewhere;
-whatever is posted, it pings nobody."""
+"""Rich messages to Discord: native payloads unchanged or rewritten, always without pings."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ CARDS = Cards.over((codec,), bytes(32))  # pyright: ignore[reportArgumentType]  
 
 
 def posted(schema_id: str, data: Any) -> dict[str, Any]:
-    """The body of the one post."""
+    """Return the body of the single post."""
     message = Message(
         message_id="agent:a:1",
         timestamp="2026-01-01T00:00:00Z",

@@ -1,4 +1,4 @@
-"""Calls against the local Discord: what is missing is made, what is refused says what to do."""
+"""Calls against the local Discord: missing objects are created, and refusals give advice."""
 
 from __future__ import annotations
 

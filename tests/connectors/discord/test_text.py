@@ -1,4 +1,4 @@
-"""Discord's markdown and the text tree say the same, and text never becomes markup."""
+"""Discord's markdown and the text tree are equivalent, and text never becomes markup."""
 
 from __future__ import annotations
 

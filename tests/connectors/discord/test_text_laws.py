@@ -1,8 +1,10 @@
-"""What Discord's markdown can say is read as it was written; any string is read, in bounded time.
+"""Documents that Discord's markdown can express survive a round trip; any string is read, in
+bounded time.
 
-It cannot say: headings below the third, tables, quotes in quotes, quotes and several paragraphs in
-lists, two lists of one kind side by side in an item; styles that touch (some), three ticks in code;
-labels that look like addresses, addresses of mail; who is mentioned, a time in other words.
+It cannot express: headings below the third, tables, quotes in quotes, quotes and several paragraphs
+in lists, two lists of one kind side by side in an item; styles that touch (some), three ticks in
+code; labels that look like URLs, email addresses; the person behind a mention, the fallback of a
+time.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ URL = "https://a.example/b"
 
 
 def styled(inner: st.SearchStrategy[Inline], *kinds: type[Inline]) -> st.SearchStrategy[Inline]:
-    """Styles around words, with room inside."""
+    """Styles around words, with spaces inside."""
     spaced = inner.map(lambda node: (Text("a "), node, Text(" b")))
     return st.one_of(*(st.builds(kind, inner.map(lambda node: (node,)) | spaced) for kind in kinds))
 

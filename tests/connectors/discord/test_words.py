@@ -1,4 +1,4 @@
-"""What Discord refuses in its form is said in words, in the same message."""
+"""A form that Discord refuses is posted as text, in the same message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""rich_text blocks as Slack sends them, and as it never would."""
+"""Valid and malformed rich_text blocks."""
 
 from __future__ import annotations
 

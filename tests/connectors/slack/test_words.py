@@ -1,4 +1,4 @@
-"""A form that Slack refuses is posted as words, in the same message."""
+"""A form that Slack refuses is posted as text, in the same message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adaptive Cards for the tests, and what they say."""
+"""Adaptive Cards for the tests, and the nodes that they become."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def read(native: JsonValue) -> Card:
 
 
 def nodes(*body: JsonValue) -> tuple[Node, ...]:
-    """What elements in a body are read as."""
+    """Return the nodes of the elements in a body."""
     return read(card(*body)).nodes
 
 

@@ -1,4 +1,4 @@
-"""A Teams connector and a local Teams, each served on a free port, as the tests need them."""
+"""A Teams connector and a local Teams, each served on a free port."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ACCOUNT = AccountId("teams")
 
 @dataclass
 class Bench:
-    """A connector that runs, listening for the local Teams."""
+    """A running connector that listens for the local Teams."""
 
     teams: LocalTeams
     context: SandboxContext
@@ -58,7 +58,7 @@ class Bench:
 
 @contextlib.asynccontextmanager
 async def serving(routes: Sequence[BaseRoute] | Starlette) -> AsyncGenerator[str]:
-    """Serve an app on a free port; gives its address."""
+    """Serve an app on a free port, and yield its URL."""
     app = routes if isinstance(routes, Starlette) else Starlette(routes=routes)
     config = uvicorn.Config(app, log_level="error", access_log=False, lifespan="off")
     config.load()
@@ -83,7 +83,7 @@ async def serving(routes: Sequence[BaseRoute] | Starlette) -> AsyncGenerator[str
 
 @contextlib.asynccontextmanager
 async def bench(**changes: Any) -> AsyncGenerator[Bench]:
-    """`changes` replace settings of the account."""
+    """Run a connector; `changes` replace settings of the account."""
     async with contextlib.AsyncExitStack() as stack:
         holder: list[BaseRoute] = []
         base = await stack.enter_async_context(serving(app := Starlette(routes=holder)))

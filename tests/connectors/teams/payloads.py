@@ -1,4 +1,4 @@
-"""Activities as Teams posts them, made by hand from its documentation."""
+"""Handwritten activities after Microsoft's documentation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TIME = "2023-11-14T22:13:20.1234567Z"
 
 
 def activity(kind: str = "message", /, **fields: Any) -> dict[str, Any]:
-    """An activity of Ann's in the channel; `fields` replace or add; `author` stands for `from`."""
+    """An activity by Ann in the channel; `fields` replace or add; `author` stands for `from`."""
     if "author" in fields:
         fields["from"] = fields.pop("author")
     base = {

@@ -36,7 +36,7 @@ def sdk_errors() -> list[BaseException]:
 
 
 def _classes() -> set[type[BaseException]]:
-    """Names with an underscore are the SDK's own control flow and never leave it."""
+    """Yield the exception classes; names with an underscore never leave the SDK."""
     return {
         value
         for module in _modules()
@@ -59,7 +59,7 @@ def _modules() -> Iterator[ModuleType]:
 
 
 def _instance(kind: type[BaseException]) -> BaseException:
-    """Each with the arguments that its library gives it; the rest with one text."""
+    """Return an instance with the arguments that its library uses, or else with one text."""
     for base, arguments in _arguments():
         if issubclass(kind, base):
             with contextlib.suppress(TypeError):

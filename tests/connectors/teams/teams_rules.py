@@ -1,5 +1,5 @@
-"""What Teams takes, written from the published schema of Adaptive Cards 1.5, Teams' own elements
-and the documented limits; and what a message says, in the order in which it is read."""
+"""Teams' rules for messages, from the published schema of Adaptive Cards 1.5, Teams' own elements
+and the documented limits; and the visible texts of a message, in reading order."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ _SAFE = re.compile(r"(?:https?://|mailto:|icon:)[^\s<>\"]+\Z|data:image/(?:png|j
 
 
 def faults(body: Json) -> list[str]:
-    """Why Teams would refuse the activity, or show it otherwise than meant."""
+    """Yield the reasons for which Teams refuses the activity or shows it wrongly."""
     problems = list(_activity_faults(body))
     for attachment in body.get("attachments", ()):
         problems += _card_faults(attachment["content"])
@@ -208,7 +208,7 @@ def _own_faults(element: Json, kind: str, must: list[str], may: list[str]) -> It
 
 
 def _type_faults(element: Json, kind: str) -> Iterator[str]:
-    """Clients refuse a card that has something else where words or elements belong."""
+    """Yield texts and elements of wrong types, for which clients refuse a card."""
     for name, value in element.items():
         if name in _STRINGS and not isinstance(value, str):
             yield f"{kind}.{name} is no string"
@@ -340,7 +340,7 @@ _WITHIN = (
 
 
 def visible_texts(value: Any) -> Iterator[str]:
-    """The words of a view in the order in which they are read; hidden ones too."""
+    """Yield the texts of a view in reading order, hidden ones included."""
     if isinstance(value, list):
         for part in value:
             yield from visible_texts(part)
@@ -383,7 +383,7 @@ _OF_1_6 = ('"choices.data"', '"style": "filtered"')
 
 
 def schema_faults(card: Json) -> list[str]:
-    """What the published schemas say of the card without Teams' own parts."""
+    """Yield violations of the published schemas in the card without Teams' own parts."""
     plain = {name: item for name, item in older(card).items() if name != "msteams"}
     problems: list[str] = []
     for version in ("1.5.0", "1.6.0"):

@@ -1,6 +1,6 @@
-"""Real cards and messages: each is read, and each of its words is in the card.
+"""Corpus cards and messages: each is read, and each of its words is in the card.
 
-What can be seen of a payload is gathered here by the names of keys, not by the reader's own rules.
+The tests collect the visible texts of a payload by key names, not by the reader's own rules.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def parsed(path: Path) -> Any:
 
 
 def messages(value: Any) -> Iterator[Any]:
-    """The outermost things in a file that may be messages."""
+    """Yield the outermost values in a file that may be messages."""
     if isinstance(value, dict):
         mapping = cast("Json", value)
         keys = ("attachments", "text", "body", "contentType", "@type", "suggestedActions")
@@ -127,7 +127,7 @@ def _is_data(key: str, kind: str) -> bool:
 
 
 def card_text(card: Card) -> str:
-    """All words of the tree, with a space around each."""
+    """Return all words of the tree, with a space around each."""
     return f" {' '.join(WORD.findall(' '.join(_strings(card.nodes))))} "
 
 
@@ -147,7 +147,8 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def pieces(text: str) -> Iterator[str]:
-    """The words of a string, run by run: what markup and moments part may be parted."""
+    """Yield the words of a string in pieces, separated where markup and timestamps may separate
+    them."""
     for piece in MOMENT.split(TARGET.sub("] ", unescape(text.replace(chr(13), chr(10))))):
         yield from (word for word in WORD.findall(piece))
 

@@ -1,4 +1,4 @@
-"""What an Adaptive Card shows in text, pictures, signs and measures, element by element."""
+"""Elements of Adaptive Cards with text, images, icons and numbers, one by one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Adaptive Cards ask, and their charts."""
+"""Inputs and charts of Adaptive Cards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole messages: their payloads in the order in which they are shown, and one card of them all."""
+"""Whole messages: their payloads in display order, and their single card."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any JSON gives a card or a CodecError, however broken, deep or large, and in bounded time."""
+"""Any JSON is read or refused, however malformed, deep or large, in bounded time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which form a card takes in Teams: text, text and a card, a card, several cards."""
+"""The form of a card in Teams: text, text and a card, one card or several cards."""
 
 from __future__ import annotations
 

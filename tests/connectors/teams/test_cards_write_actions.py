@@ -1,4 +1,4 @@
-"""Buttons, questions before them, and menus behind three dots, in Adaptive Cards."""
+"""Buttons, confirmations and overflow menus in Adaptive Cards."""
 
 from __future__ import annotations
 

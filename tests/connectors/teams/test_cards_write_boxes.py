@@ -1,4 +1,4 @@
-"""What holds other nodes, in Adaptive Cards: boxes, columns, fields, tables, small print."""
+"""Nodes with child nodes in Adaptive Cards: containers, columns, fields, tables, context."""
 
 from __future__ import annotations
 

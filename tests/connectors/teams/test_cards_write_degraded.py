@@ -1,4 +1,4 @@
-"""Pictures, films and files, and what has a form of its own, in Adaptive Cards."""
+"""Images, videos, files and nodes with an element of their own in Adaptive Cards."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ DRAWN = settings(
 
 
 def token(path: str) -> str:
-    """22 characters, as the bridge's own."""
+    """22 characters, like the bridge's own tokens."""
     return sha256(path.encode()).hexdigest()[:22]
 
 
@@ -60,8 +60,8 @@ EACH = pytest.mark.parametrize("rendering", RENDERINGS.values(), ids=RENDERINGS)
 def test_every_message_obeys_teams_rules_and_loses_no_word_silently(
     rendering: Rendering, card: Card
 ) -> None:
-    """Once and in order, or named, in Teams and in clients that know no newer elements. Within a
-    picture, an input, a chart or the face of a button the order may be another."""
+    """In Teams and in clients without the newer elements. Within an image, an input, a chart or the
+    label of a button the order may differ."""
     written = write_card(card, rendering)
 
     named = {mark for loss in written.losses for mark in marks(loss.what)}
@@ -191,7 +191,7 @@ def _visible_texts(written: Written, view: Any) -> Iterator[str]:
 
 
 def _along(written: Written) -> set[str]:
-    """The words of files that go with the messages."""
+    """Return the words of files that are sent with the messages."""
     files = (asset for message in written.messages for asset in message.files)
     return {mark for asset in files for mark in marks(f"{asset.alt} {asset.name}")}
 
@@ -208,7 +208,7 @@ def _secrets(card: Card) -> set[str]:
 
 
 def _dates(value: object) -> set[str]:
-    """Words that stand for a moment where it cannot be shown in the reader's zone."""
+    """Return the words of timestamps that cannot be shown in the reader's time zone."""
     if isinstance(value, Timestamp):
         return set(marks(value.fallback))
     if isinstance(value, tuple):

@@ -1,4 +1,4 @@
-"""Cards that are too large for one message go on in further ones; nothing is cut in silence."""
+"""Cards that are too large for one message continue in further ones; nothing is cut silently."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def words(count: int, first: int = 0) -> str:
 
 
 def all_words(written: Written, *, old: bool = False) -> list[str]:
-    """All words of all cards and texts, in order."""
+    """Return all words of all cards and texts, in order."""
     view = older if old else newer
     words_found: list[str] = []
     for body in bodies(written):

@@ -1,4 +1,4 @@
-"""Text in Adaptive Cards: the Markdown that TextBlocks know, runs where it is not enough."""
+"""Text in Adaptive Cards: the Markdown of TextBlocks, and runs where it does not suffice."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ def test_written_markdown_is_read_back_with_the_same_styles(run: tuple[Inline, .
 
 
 def _meant(run: tuple[Inline, ...]) -> list[tuple[str, bool, bool, bool]]:
-    """Each character with its styles, but for white space, which marks may leave out."""
+    """Return each character with its styles, except white space, which marks may exclude."""
     return [
         (char, bool(bits & BOLD), bool(bits & ITALIC), bool(url))
         for text_, bits, url in runs_of(run, start(Card(()), RENDERING))

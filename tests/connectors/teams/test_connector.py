@@ -1,4 +1,4 @@
-"""One account against the local Teams: people, channels, check, health, start and end."""
+"""One account against the local Teams: people, channels, check, health, start and stop."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ async def test_a_wrong_password_stops_the_connector(local: Bench) -> None:
 
 
 class TurnedClock(SystemClock):
-    """Sleeps until it is turned."""
+    """A clock whose sleeps end when the test advances it."""
 
     def __init__(self) -> None:
         self.now = 0.0

@@ -1,4 +1,4 @@
-"""A file goes into a person's drive only when we offered it there, and nowhere else."""
+"""A file is uploaded only to a drive of a person to whom we offered it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def question() -> dict[str, Any]:
 
 
 def answered(chat: str = CHAT, action: str = "accept", **context: str) -> dict[str, Any]:
-    """The invoke as Teams makes it of the question."""
+    """The invoke that Teams sends after the question."""
     value = {
         "type": "fileUpload", "action": action, "uploadInfo": UPLOAD,
         "context": question()["content"]["acceptContext"] | context,

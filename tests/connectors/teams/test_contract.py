@@ -1,4 +1,4 @@
-"""The Teams connector keeps what every connector promises."""
+"""The shipped contract suites, run with the Teams connector against the local Teams."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an activity says: one payload, one expectation."""
+"""One payload, one expectation: an activity and its event."""
 
 from __future__ import annotations
 

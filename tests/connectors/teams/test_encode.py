@@ -1,4 +1,4 @@
-"""What a delivery becomes: calls as Teams wants them, and nothing that is markup by accident."""
+"""A delivery becomes calls in Teams' format, without accidental markup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The messaging endpoint: what is taken, what is refused, and in which order."""
+"""The messaging endpoint: accepted and refused requests, and the order of the checks."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SETTINGS = TeamsSettings(app_id=APP_ID, app_password=SecretRef(env="X"), tenant_
 
 
 class Endpoint:
-    """The route with an inbox and a shelf in memory; posts signed activities."""
+    """The route with an inbox and a key-value store in memory; posts signed activities."""
 
     def __init__(self, settings: TeamsSettings = SETTINGS) -> None:
         self.inbox = ListInbox()

@@ -1,4 +1,4 @@
-"""What is found by typing in a menu whose options are not all in its card."""
+"""Searches in a menu whose options do not all fit in its card."""
 
 from __future__ import annotations
 

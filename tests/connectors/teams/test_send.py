@@ -1,4 +1,4 @@
-"""Calls to a scripted Teams: what each answer, broken or late, means for the lane."""
+"""Calls to a scripted Teams: the error or receipt of each answer, also malformed or late ones."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Script:
 
 @dataclass
 class Wire:
-    """A sender, and the script that it talks to."""
+    """A sender and the script that answers it."""
 
     script: Script
     sender: Sender
@@ -87,7 +87,7 @@ class Wire:
     settings: TeamsSettings
 
     def sender_within(self, deadline: float) -> Sender:
-        """One whose requests may take so many seconds."""
+        """A sender with this deadline in seconds."""
         tokens = FixedTokens({"PW": "s3cret"})
         token = BotToken(self.settings, tokens, self.http, SystemClock(), deadline)
         return Sender(self.settings, self.references, token, self.http, deadline)

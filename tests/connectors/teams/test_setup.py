@@ -1,4 +1,4 @@
-"""The app package: what Teams asks of it, and the same bytes every time."""
+"""The app package: Teams' requirements, and equal bytes for equal settings."""
 
 from __future__ import annotations
 

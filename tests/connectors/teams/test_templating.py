@@ -1,4 +1,4 @@
-"""Adaptive Card templates: data is put in where it is given; the rest stays visible, and named."""
+"""Adaptive Card templates: known data is inserted; other expressions stay and are reported."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CORPUS = os.environ.get("UACS_CORPUS")
 
 
 def expanded_text(text: JsonValue, data: JsonValue = None) -> JsonValue:
-    """What one text becomes."""
+    """Return the expansion of one text."""
     return expand({"text": text}, data)[0].get("text")
 
 

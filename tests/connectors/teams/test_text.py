@@ -1,4 +1,4 @@
-"""Teams' HTML and Markdown against the text tree, with a CommonMark parser as the judge."""
+"""Teams' HTML and Markdown against the text tree; a CommonMark parser is the reference."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def paragraph(*inlines: Inline) -> Document:
 
 
 def read_back(teams: str) -> Document:
-    """What a reader of Teams' mixture of Markdown and HTML sees."""
+    """Return the document that a reader of Teams' mixture of Markdown and HTML sees."""
     return html_to_text(pyromark.html(teams, options=_OPTIONS)).document
 
 
@@ -351,7 +351,7 @@ def test_blocks_keep_their_kinds(document: Document) -> None:
 
 
 def plain(blocks: Document) -> str:
-    """All characters of a document, one block a line."""
+    """Return all characters of a document, one block per line."""
     lines: list[str] = []
     for block in blocks:
         match block:

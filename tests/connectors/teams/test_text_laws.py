@@ -1,8 +1,9 @@
-"""What Teams' Markdown and HTML can say is read as it was written; names and long texts keep their
-characters.
+"""Documents that Teams' Markdown and HTML can express survive a round trip; names and long texts
+keep their characters.
 
-Neither can say: headings below the third, small print, spoilers, times, who is mentioned, columns
-that are aligned. Markdown has no headings and tables at all, and no language for code with HTML.
+Neither can express: headings below the third, small print, spoilers, times, the person behind a
+mention, aligned columns. Markdown has no headings and tables at all, and no language for code with
+HTML.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which tokens are taken: signature, key, issuer, audience, times, channel, service address."""
+"""The checks of a token: signature, key, issuer, audience, times, channel, service URL."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OTHER_KEY = generate_private_key(public_exponent=65537, key_size=2048)
 
 
 class StillClock:
-    """A clock that a test moves."""
+    """A clock that only the test advances."""
 
     def __init__(self) -> None:
         self.now = NOW
@@ -106,7 +106,7 @@ def _unsigned() -> str:
 
 
 def _hs256_with_the_public_key() -> str:
-    """The old trick: the public key as the secret of a symmetric signature."""
+    """A known attack: the public key as the secret of a symmetric signature."""
     public = KEY.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
 
     def part(value: bytes) -> bytes:
@@ -213,7 +213,7 @@ async def test_claims_of_a_wrong_type_are_refused(changes: dict[str, Any]) -> No
 
 
 def _signed(head: bytes, body: bytes) -> str:
-    """Any two parts, signed by the published key."""
+    """Sign any two parts with the published key."""
     parts = [base64.urlsafe_b64encode(part).rstrip(b"=") for part in (head, body)]
     signature = KEY.sign(b".".join(parts), PKCS1v15(), SHA256())
     return b".".join([*parts, base64.urlsafe_b64encode(signature).rstrip(b"=")]).decode()

@@ -1,4 +1,4 @@
-"""Cards written for Teams, for tests: short ways to say what goes in and what comes out."""
+"""Short helpers that write cards for Teams, and return parts of the result."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def prose(words: str, **look: Any) -> Prose:
 
 
 def write(*nodes: Node, rendering: Rendering = RENDERING, summary: str = "") -> Written:
-    """The card with these nodes; what comes out is never anything that Teams would refuse."""
+    """Write a card of these nodes, and check that Teams would accept the result."""
     written = write_card(Card(nodes, summary=summary), rendering)
     assert [fault for message in written.messages for fault in faults(dict(message.body))] == []
     return written
@@ -36,7 +36,7 @@ def bodies(written: Written) -> list[Json]:
 
 
 def cards(written: Written) -> list[Json]:
-    """The cards of all messages, in order."""
+    """Return the cards of all messages, in order."""
     return [
         attachment["content"]
         for body in bodies(written)
@@ -51,7 +51,7 @@ def elements(*nodes: Node, rendering: Rendering = RENDERING) -> list[Json]:
 
 
 def kinds(written: Written) -> list[tuple[str, str, str]]:
-    """Losses as (path, kind, what)."""
+    """Return the losses as (path, kind, what)."""
     return [(loss.path, loss.kind, loss.what) for loss in written.losses]
 
 

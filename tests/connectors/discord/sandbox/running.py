@@ -1,4 +1,4 @@
-"""Serves a local Discord and points discord.py at it; programs run as they are written."""
+"""Serves a local Discord and points discord.py at it; the programs need no changes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ READY_AFTER_S = 0.05
 
 @dataclass
 class Running:
-    """A served local Discord, with its first channel and second person at hand."""
+    """A served local Discord; its first channel and second person are the defaults."""
 
     context: SandboxContext
     discord: LocalDiscord
@@ -67,7 +67,7 @@ class Running:
     async def ask(
         self, method: str, path: str, body: Any = None, *, app: str | None = "bridge"
     ) -> tuple[int, Any, Mapping[str, str]]:
-        """A bare REST request: status, JSON, headers."""
+        """Send a bare REST request, and return its status, JSON and headers."""
         headers = {"Authorization": f"Bot {self.app(app)['token']}"} if app else {}
         # The path is taken as it is, so that an encoded emoji stays encoded.
         url = yarl.URL(f"{self.context.base_url}/discord/api/v10{path}", encoded=True)
@@ -80,7 +80,7 @@ class Running:
     async def program(
         self, client: discord.Client, app: str = "bridge"
     ) -> AsyncGenerator[discord.Client, None]:
-        """Run a client until it is ready, and to its end after the block."""
+        """Run a client from its ready event to the end of the block."""
         running = asyncio.create_task(client.start(self.app(app)["token"]))
         try:
             ready = asyncio.create_task(_ready(client))
@@ -125,7 +125,7 @@ async def running_discord(
 
 @contextlib.contextmanager
 def pointed_at(base_url: str) -> Generator[None, None, None]:
-    """discord.py's addresses are class attributes."""
+    """Point discord.py at the local Discord: its URLs are class attributes."""
     before = Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY, discord.Asset.BASE
     Route.BASE = f"{base_url}/discord/api/v10"
     gateway = base_url.replace("http", "ws", 1) + "/discord/gateway"
@@ -142,7 +142,7 @@ def a_client() -> discord.Client:
 
 
 async def until(true: Callable[[], Any], seconds: float = LONGEST_WAIT) -> None:
-    """Wait for something to become true."""
+    """Wait until the condition is true."""
     async with asyncio.timeout(seconds):
         while not true():  # noqa: ASYNC110  # what is waited for has no event
             await asyncio.sleep(0.01)

@@ -1,4 +1,4 @@
-"""People edit and delete on Discord: what bots hear on the gateway, and who may."""
+"""People edit and delete messages on Discord: the events for bots, and the permissions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.connectors.discord.sandbox.test_plain_programs import Recorder, text_
 
 
 def owner(local: Running) -> LocalUser:
-    """The one whom the guild belongs to."""
+    """The owner of the guild."""
     return LocalUser(local.discord, local.guild, local.channel, local.discord.world().people[0].id)
 
 

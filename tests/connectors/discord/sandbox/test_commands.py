@@ -1,4 +1,4 @@
-"""Programs on discord.py register commands; people give them, and are answered in time."""
+"""discord.py programs register slash commands, receive them and answer in time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Json = dict[str, Any]
 
 
 class Office(discord.Client):
-    """Has the command `/plain` with one text, and answers as it says."""
+    """A program with the command `/plain`, whose text selects the answer."""
 
     def __init__(self) -> None:
         super().__init__(intents=discord.Intents.default(), guild_ready_timeout=READY_AFTER_S)

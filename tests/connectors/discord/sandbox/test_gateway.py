@@ -1,4 +1,4 @@
-"""Sessions: identify, intents, resume and its end, and what a socket must not do."""
+"""Gateway sessions: identify, intents, resume, expiry, and refused frames."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MESSAGE_CONTENT = 1 << 15
 
 
 class Sessions(Recorder):
-    """Counts how often it was ready and how often it resumed."""
+    """Counts its ready and resumed events."""
 
     async def on_ready(self) -> None:
         self.events.append("ready")
@@ -46,7 +46,7 @@ class Socket:
         await self.ws.send_json({"op": op, "d": data})
 
     async def next(self, op: int | None = None, name: str | None = None) -> dict[str, Any]:
-        """The next frame, or the next with this op or dispatch name."""
+        """Return the next frame, or the next with this op or dispatch name."""
         async with asyncio.timeout(LONGEST_WAIT):
             while True:
                 frame: dict[str, Any] = await self.ws.receive_json()

@@ -1,4 +1,4 @@
-"""People press, choose and fill in; programs on discord.py hear of it and answer in time."""
+"""People press, choose and fill in forms; discord.py programs receive it and answer in time."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Form(discord.ui.Modal, title="A form"):
 
 
 class Office(discord.Client):
-    """Answers each press as the button's id says, and keeps what it heard."""
+    """Answers each press as the button's id requests, and records the interactions."""
 
     def __init__(self) -> None:
         super().__init__(intents=discord.Intents.default(), guild_ready_timeout=READY_AFTER_S)
@@ -207,7 +207,7 @@ async def test_a_modal_is_filled_in_and_sent(local: Running) -> None:
 
 
 async def modal_before(local: Running, *components: Json) -> str:
-    """A modal that an application without the library opens."""
+    """Open a modal as an application without discord.py does."""
     message = await card(local, row(button("raw")))
 
     async def answer(payload: Json) -> None:
@@ -224,7 +224,7 @@ async def modal_before(local: Running, *components: Json) -> str:
 
 
 def answering(local: Running, answer: Any) -> Any:
-    """Be the application for the next interaction: take it from the state, answer over REST."""
+    """Act as the application for the next interaction: read it from the state, answer over REST."""
     state = local.discord.state
     before = set(state.interactions)
 
@@ -238,7 +238,7 @@ def answering(local: Running, answer: Any) -> Any:
 
 @pytest.fixture
 async def attended(local: Running) -> Any:
-    """With a program in session that answers nothing, so that the test can."""
+    """A local Discord with a connected program that answers nothing, so that the test answers."""
     async with local.program(discord.Client(intents=discord.Intents.default())):
         yield local
 

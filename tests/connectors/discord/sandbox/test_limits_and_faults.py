@@ -1,4 +1,4 @@
-"""Rate limits as Discord tells them, and faults on request."""
+"""Rate limits with Discord's headers, and requested faults."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def limited() -> AsyncGenerator[Running, None]:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
-    """The limits count by it."""
+    """The clock of the rate limits."""
     clock = FakeClock()
     monkeypatch.setattr("connectors.discord.sandbox.api.time", clock)
     return clock

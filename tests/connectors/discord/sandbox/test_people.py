@@ -1,4 +1,4 @@
-"""What people do on the local Discord, and what the feed and the pages see of it."""
+"""User actions on the local Discord, and what the feed and the message lists show of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs as people write them on discord.py, run against the local Discord."""
+"""Plain discord.py programs run unchanged against the local Discord."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.connectors.discord.sandbox.running import READY_AFTER_S, Running, a_c
 
 
 class Echo(discord.Client):
-    """Answers every person in the place where they spoke."""
+    """Answers every person in the channel of their message."""
 
     def __init__(self) -> None:
         intents = discord.Intents.default()
@@ -28,7 +28,7 @@ class Echo(discord.Client):
 
 
 class Recorder(discord.Client):
-    """Writes down what happens."""
+    """Records the events that it receives."""
 
     def __init__(self, intents: discord.Intents | None = None) -> None:
         super().__init__(

@@ -1,4 +1,4 @@
-"""What else people do on Discord: what programs hear of it, and who may."""
+"""Further user actions on Discord: the events for programs, and the permissions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.connectors.discord.sandbox.running import READY_AFTER_S, Running, unt
 
 
 class Diary(discord.Client):
-    """Writes down what happens, by discord.py's own events for it."""
+    """Records events with discord.py's own handlers."""
 
     def __init__(self) -> None:
         super().__init__(intents=discord.Intents.all(), guild_ready_timeout=READY_AFTER_S)

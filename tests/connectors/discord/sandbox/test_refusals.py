@@ -1,4 +1,4 @@
-"""What the real Discord refuses is refused, with its status, its code and its nested faults."""
+"""Requests that Discord refuses, with status, code and nested errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.connectors.discord.sandbox.running import Running
 
 
 def fault(path: str, code: str, message: str) -> dict[str, Any]:
-    """The body of a 50035 with one fault."""
+    """The body of a 50035 response with one error."""
     errors: dict[str, Any] = {"_errors": [{"code": code, "message": message}]}
     for step in reversed(path.split(".")):
         errors = {step: errors}
@@ -19,7 +19,7 @@ def fault(path: str, code: str, message: str) -> dict[str, Any]:
 
 
 class Prepared:
-    """A channel with a message of a person, one of the bot, a thread and a webhook."""
+    """A channel with a message of a person, a message of the bot, a thread and a webhook."""
 
     def __init__(self, local: Running) -> None:
         self.local = local

@@ -1,4 +1,4 @@
-"""Embeds, components, files and polls: what discord.py programs send is kept and given back."""
+"""Embeds, components, files and polls that discord.py programs send, store and read again."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def post(local: Running, body: Json) -> Json:
 async def upload(
     local: Running, files: dict[str, bytes], body: Json, path: str = ""
 ) -> Json:  # fmt: skip
-    """A bot's message with files, as the library sends it."""
+    """Post a bot's message with files in the format of discord.py."""
     form = aiohttp.FormData(default_to_multipart=True, quote_fields=False)
     form.add_field("payload_json", orjson.dumps(body).decode(), content_type="application/json")
     for number, (name, data) in enumerate(files.items()):

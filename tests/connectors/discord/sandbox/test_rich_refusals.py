@@ -1,4 +1,4 @@
-"""Every published limit of embeds, components, files and polls, with its nested fault."""
+"""Every documented limit of embeds, components, files and polls, with its nested error."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ async def refusal(request: Awaitable[Any]) -> tuple[int, int]:
 
 
 async def program(client: Recorder, channel: discord.TextChannel, say: Say) -> dict[str, Any]:
-    """What a plain program sees of posts, replies, threads, webhooks and refusals."""
+    """Return the results of a plain program: posts, replies, threads, webhooks and refusals."""
     observed: dict[str, Any] = {}
     await say("question")
     await until(lambda: client.messages)
@@ -131,7 +131,7 @@ async def test_a_program_gets_the_same_results_from_simcord(local: Running) -> N
 
 
 async def marking(client: Recorder, channel: discord.TextChannel, say: Say) -> dict[str, Any]:
-    """What a plain program sees of its reactions and pins."""
+    """Return the results of a plain program's reactions and pins."""
     observed: dict[str, Any] = {}
     await say("vote")
     await until(lambda: client.messages)

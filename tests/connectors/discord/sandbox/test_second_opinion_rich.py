@@ -1,6 +1,7 @@
-"""A program of cards, presses, modals, files and polls: the same on the local Discord and simcord.
+"""A program with cards, presses, modals, files and polls gets the same results from the local
+Discord and from simcord.
 
-Addresses, sizes that a CDN measures and ids are left out: each has its own.
+URLs, sizes that a CDN measures and ids are left out, since they differ.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ KNOWN_BETTER = {"bad picture": (400, 50035), "too large": (413, 40005)}
 
 @dataclass
 class Person:
-    """How one person acts, on either side."""
+    """The actions of one person, on the local Discord or on simcord."""
 
     click: Callable[[Message, str], Awaitable[Any]]
     choose: Callable[[Message, str, list[str]], Awaitable[Any]]

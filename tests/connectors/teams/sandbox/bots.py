@@ -1,4 +1,4 @@
-"""Bots written plainly on botbuilder-core; nothing here knows that Teams is a local one."""
+"""Plain botbuilder-core bots, without knowledge of the local Teams."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class EchoBot(ActivityHandler):
-    """Echoes messages, and runs the command that a message begins with."""
+    """Echoes messages, and runs the command at the start of a message."""
 
     def __init__(self) -> None:
         self.received: list[Activity] = []
@@ -71,7 +71,7 @@ class EchoBot(ActivityHandler):
 
 
 class PlainAdapter(CloudAdapterBase):
-    """What botbuilder-integration-aiohttp calls CloudAdapter, without its web server."""
+    """The CloudAdapter of botbuilder-integration-aiohttp, without its web server."""
 
 
 def no_authentication() -> BotFrameworkAuthentication:
@@ -83,7 +83,7 @@ def no_authentication() -> BotFrameworkAuthentication:
 def authentication(
     factory: ServiceClientCredentialsFactory, login_url: str, openid_url: str
 ) -> BotFrameworkAuthentication:
-    """What `ConfigurationBotFrameworkAuthentication` makes of the settings of a private cloud."""
+    """The `ConfigurationBotFrameworkAuthentication` result for a private cloud."""
     return BotFrameworkAuthenticationFactory.create(
         validate_authority=True,
         to_channel_from_bot_login_url=login_url,
@@ -98,7 +98,7 @@ def authentication(
 
 
 class OwnCredentials(AppCredentials):
-    """Client credentials over plain HTTP: msal, which botbuilder uses, insists on https."""
+    """Client credentials over plain HTTP: msal, which botbuilder uses, requires https."""
 
     def __init__(self, app_id: str, password: str, token_url: str) -> None:
         super().__init__(app_id)
@@ -116,7 +116,7 @@ class OwnCredentials(AppCredentials):
 
 
 class OwnCredentialsFactory(ServiceClientCredentialsFactory):
-    """botbuilder's extension point for other ways to tokens."""
+    """botbuilder's extension point for other sources of tokens."""
 
     def __init__(self, credentials: OwnCredentials) -> None:
         self._credentials = credentials
@@ -134,7 +134,7 @@ class OwnCredentialsFactory(ServiceClientCredentialsFactory):
 
 
 class Turning(Protocol):
-    """A bot that keeps what went wrong in it."""
+    """A bot that records its errors."""
 
     failed: list[Exception]
 
@@ -168,7 +168,7 @@ def message_route(adapter: CloudAdapterBase, bot: Turning) -> Handler:
 
 @contextlib.asynccontextmanager
 async def listening(handler: Handler) -> AsyncGenerator[str]:
-    """Serves a handler at /api/messages; yields its address."""
+    """Serve a handler at /api/messages, and yield its URL."""
     app = web.Application()
     app.router.add_post("/api/messages", handler)
     runner = web.AppRunner(app, shutdown_timeout=0.1)

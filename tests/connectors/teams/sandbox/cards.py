@@ -1,4 +1,4 @@
-"""Cards as bots write them, for tests."""
+"""Short constructors of cards as bots send them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A fresh local Teams for each test, and one for all tests of a module that change nothing."""
+"""A fresh local Teams for each test, and a shared one for tests that change nothing."""
 
 from __future__ import annotations
 

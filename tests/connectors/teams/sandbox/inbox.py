@@ -38,7 +38,7 @@ class Inbox:
         return [activity for activity in self.activities if activity["type"] == "invoke"]
 
     async def received(self, count: int) -> None:
-        """Wait until so many activities have arrived."""
+        """Wait until this number of activities has arrived."""
         async with asyncio.timeout(LONGEST_WAIT):
             while len(self.activities) < count:  # noqa: ASYNC110 - requests arrive by themselves
                 await asyncio.sleep(0.01)
@@ -60,7 +60,7 @@ class Inbox:
 
 @contextlib.asynccontextmanager
 async def inbox(teams: RunningTeams, key: str = "bridge") -> AsyncGenerator[Inbox]:
-    """An endpoint where this bot listens."""
+    """Serve an endpoint for this bot."""
     inbox = Inbox()
     async with listening(inbox.take) as url:
         await teams.listen(key, url)

@@ -1,4 +1,4 @@
-"""Requests to the connector as any HTTP client makes them."""
+"""Requests to the connector service from a plain HTTP client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs the local Teams in a thread of its own, as apart from a bot as another process."""
+"""Runs the local Teams in its own thread, separate from the bots as in another process."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class Host:
-    """One server thread for all tests; each Teams has an address of its own below it."""
+    """One server thread for all tests; each Teams has its own URL below it."""
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
@@ -69,7 +69,7 @@ class Host:
 
 
 class RunningTeams:
-    """A fresh local Teams on the host; what touches it runs in the host's loop."""
+    """A fresh local Teams on the host; its methods run in the host's loop."""
 
     def __init__(self, host: Host, *, limits: bool = False, channels: int = 3) -> None:
         self._host = host
@@ -111,7 +111,7 @@ class RunningTeams:
         await self.call(lambda: self.teams.set_endpoint(key, url))
 
     async def settled(self) -> None:
-        """Wait until every event is handed over or lost."""
+        """Wait until every event is delivered or lost."""
         await self.do(self.teams.outbox.idle())
 
     async def pass_time(self, seconds: float) -> None:
@@ -132,7 +132,7 @@ class RunningTeams:
 
     @contextlib.asynccontextmanager
     async def tls(self, certificate: Path, key: Path) -> AsyncGenerator[str]:
-        """The same Teams behind TLS, at another address."""
+        """The same Teams behind TLS, at another URL."""
         app = Starlette(routes=self.teams.routes())
         config = uvicorn.Config(
             app,

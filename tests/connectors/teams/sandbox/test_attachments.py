@@ -1,4 +1,4 @@
-"""Which attachments of activities the local Teams takes, and how it refuses the others."""
+"""Which attachments the local Teams accepts, and how it refuses the others."""
 
 from __future__ import annotations
 

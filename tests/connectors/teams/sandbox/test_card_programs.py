@@ -1,4 +1,4 @@
-"""Plain botbuilder-core programs that post cards, hear presses, open dialogs and move files."""
+"""Plain botbuilder-core programs that post cards, receive presses, open dialogs and move files."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class OfficeBot(TeamsActivityHandler):
         await turn_context.send_activity("Then not.")
 
     async def _read(self, activity: Activity) -> None:
-        """Read what a person shared: pictures with the token, files at their own address."""
+        """Read shared files: images with the token, other files at their URL."""
         attachments: list[Any] = activity.attachments or []
         for attachment in attachments:
             if attachment.content_type == "image/*" and self.credentials:
@@ -170,7 +170,7 @@ def _offer() -> Attachment:
 
 @contextlib.asynccontextmanager
 async def office(teams: RunningTeams) -> AsyncGenerator[tuple[OfficeBot, LocalUser]]:
-    """The bot with authentication on, and a person in their chat with it."""
+    """The bot with authentication, and a person in their chat with it."""
     bridge = teams.bot("bridge")
     bot = OfficeBot()
     bot.credentials = OwnCredentials(bridge.app_id, bridge.password, teams.token_url)
@@ -185,7 +185,7 @@ async def office(teams: RunningTeams) -> AsyncGenerator[tuple[OfficeBot, LocalUs
 
 
 async def posted(teams: RunningTeams, user: LocalUser, word: str) -> str:
-    """Say a word in the chat; the id of what the bot answers."""
+    """Post a word in the chat, and return the id of the bot's answer."""
     question = await teams.do(user.say(word))
     await teams.settled()
     answer = teams.teams.messages(teams.tenant, question.channel)[-1]

@@ -1,4 +1,4 @@
-"""People edit and delete in Teams: which bots hear of it, and how."""
+"""People edit and delete messages in Teams: the events for bots."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.connectors.teams.sandbox.running import RunningTeams
 
 
 class Diary(TeamsActivityHandler):
-    """Writes down what changes, by botbuilder's own handlers for it."""
+    """Records changes with botbuilder's own handlers."""
 
     def __init__(self) -> None:
         self.written: list[tuple[str, str | None, str | None]] = []

@@ -1,4 +1,4 @@
-"""The connector's REST API, request by request."""
+"""The REST API of the connector service, request by request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures and files: people give them, bots read them or ask to bring their own."""
+"""Images and files: people share them, and bots read them or request consent for their own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Teams posts to bots, and what becomes of it."""
+"""Activities that Teams posts to bots, and their deliveries."""
 
 from __future__ import annotations
 
@@ -450,7 +450,7 @@ async def test_deliveries_are_listed_over_http(teams: RunningTeams) -> None:
 
 
 async def signing_keys(teams: RunningTeams) -> dict[str, Any]:
-    """The keys that a bot finds by the OpenID metadata, endorsed for Teams."""
+    """The keys in the OpenID metadata that are endorsed for Teams."""
     async with aiohttp.ClientSession() as session:
         async with session.get(f"{teams.base_url}/teams/keys/openidconfiguration") as response:
             url = (await response.json())["jwks_uri"]

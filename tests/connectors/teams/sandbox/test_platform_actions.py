@@ -1,4 +1,4 @@
-"""What else people do in Teams: which bots hear of it, and how."""
+"""Further user actions in Teams: the events for bots."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.connectors.teams.sandbox.running import RunningTeams
 
 
 class Diary(TeamsActivityHandler):
-    """Writes down what happens, by botbuilder's own handlers for it."""
+    """Records events with botbuilder's own handlers."""
 
     def __init__(self) -> None:
         self.written: list[tuple[str, str | None]] = []

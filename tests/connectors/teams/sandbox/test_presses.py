@@ -1,4 +1,4 @@
-"""People press, choose and fill in on the local Teams; bots hear it as Teams tells it."""
+"""People press, choose and fill in forms on the local Teams; bots receive it in Teams' format."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ONCE = Delivering(answer_within=HOUR, retries=0, answer_invokes_within=HOUR)
 
 
 async def sent(teams: RunningTeams, *attachments: Json, where: str = "", **more: Any) -> str:
-    """The id of a message with these attachments that the bot has posted."""
+    """Post a message with these attachments as the bot, and return its id."""
     async with as_bot(teams) as rest:
         path = activities(where or teams.channel)
         answer = await rest("POST", path, message(*attachments, **more))

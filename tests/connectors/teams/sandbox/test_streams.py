@@ -1,4 +1,4 @@
-"""Messages that grow in a personal chat: what the local Teams takes, refuses and forgets."""
+"""Streamed messages in a personal chat: accepted and refused steps, and expiry."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ async def test_a_stream_stopped_by_a_person_keeps_its_text(teams: RunningTeams) 
 
 
 class StreamInfo(Entity):
-    """botbuilder's own entity forgets everything but its type."""
+    """The stream entity: botbuilder's own class keeps only the type."""
 
     _attribute_map = {  # noqa: RUF012  # as msrest wants it
         "type": {"key": "type", "type": "str"},
@@ -181,7 +181,7 @@ class StreamInfo(Entity):
 
 
 class StreamingBot(ActivityHandler):
-    """Counts in a stream, as the samples of Microsoft do it."""
+    """Counts in a stream, as Microsoft's samples do."""
 
     def __init__(self) -> None:
         self.failed: list[Exception] = []

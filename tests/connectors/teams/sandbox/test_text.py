@@ -1,4 +1,4 @@
-"""What people type and what they read."""
+"""Typed text, and the text that people read."""
 
 from __future__ import annotations
 
