@@ -25,7 +25,7 @@ export function render(native, ui) {
 
 /** In a message of newer components the files stand where components show them. */
 function usesFiles(components) {
-  return (components ?? []).some((one) => one.type >= 9);
+  return (components ?? []).some((component) => component.type >= 9);
 }
 
 function drawFile(file, ui) {
@@ -64,44 +64,44 @@ function colour(number) {
 
 const STYLES = { 1: "primary", 2: "", 3: "success", 4: "danger", 5: "", 6: "" };
 
-function drawComponent(one, ui, text) {
-  const inner = () => (one.components ?? []).map((each) => drawComponent(each, ui, text));
-  switch (one.type) {
+function drawComponent(component, ui, text) {
+  const inner = () => (component.components ?? []).map((child) => drawComponent(child, ui, text));
+  switch (component.type) {
     case 1:
       return el("div", { class: "row" }, inner());
     case 2:
-      return drawButton(one, ui);
+      return drawButton(component, ui);
     case 3: case 5: case 6: case 7: case 8:
-      return ui.fields.draw({ ...selectShape(one, ui), id: one.custom_id, placeholder: one.placeholder, disabled: one.disabled, change: (value) => value !== "" && ui.choose(one.custom_id, value) });
+      return ui.fields.draw({ ...selectShape(component, ui), id: component.custom_id, placeholder: component.placeholder, disabled: component.disabled, change: (value) => value !== "" && ui.choose(component.custom_id, value) });
     case 9:
-      return el("div", { class: "section" }, el("div", { class: "grow" }, inner()), one.accessory ? el("div", { class: "accessory" }, drawComponent(one.accessory, ui, text)) : null);
+      return el("div", { class: "section" }, el("div", { class: "grow" }, inner()), component.accessory ? el("div", { class: "accessory" }, drawComponent(component.accessory, ui, text)) : null);
     case 10:
-      return el("div", { class: "section-text" }, text(one.content));
+      return el("div", { class: "section-text" }, text(component.content));
     case 11:
-      return picture(one.media.proxy_url ?? one.media.url, one.description, ui.mediaFrom, "thumb");
+      return picture(component.media.proxy_url ?? component.media.url, component.description, ui.mediaFrom, "thumb");
     case 12:
-      return el("div", { class: `gallery of-${Math.min(4, one.items.length)}` }, one.items.map((item) => picture(item.media.proxy_url ?? item.media.url, item.description, ui.mediaFrom)));
+      return el("div", { class: `gallery of-${Math.min(4, component.items.length)}` }, component.items.map((item) => picture(item.media.proxy_url ?? item.media.url, item.description, ui.mediaFrom)));
     case 13:
-      return fileLine({ url: one.file.url, name: one.name, size: one.size, spoiler: one.spoiler }, ui);
+      return fileLine({ url: component.file.url, name: component.name, size: component.size, spoiler: component.spoiler }, ui);
     case 14:
-      return one.divider === false ? el("div", { class: "gap" }) : el("hr");
+      return component.divider === false ? el("div", { class: "gap" }) : el("hr");
     case 17: {
       const box = el("div", { class: "framed container" }, inner());
-      if (one.accent_color !== undefined && one.accent_color !== null) {
+      if (component.accent_color !== undefined && component.accent_color !== null) {
         box.classList.add("coloured");
-        box.style.setProperty("--bar", colour(one.accent_color));
+        box.style.setProperty("--bar", colour(component.accent_color));
       }
-      return one.spoiler ? el("details", { class: "hidden-media" }, el("summary", {}, "Spoiler"), box) : box;
+      return component.spoiler ? el("details", { class: "hidden-media" }, el("summary", {}, "Spoiler"), box) : box;
     }
     default:
-      return el("p", { class: "unknown" }, `(a component of type ${one.type})`);
+      return el("p", { class: "unknown" }, `(a component of type ${component.type})`);
   }
 }
 
-function drawButton(one, ui) {
-  const label = [emojiOf(one.emoji), one.label].filter(Boolean).join(" ");
-  if (one.url) return el("span", { class: "control" }, link(one.url, [label, " ↗"]));
-  return button(label, { style: STYLES[one.style], disabled: one.disabled, press: () => ui.press(one.custom_id) });
+function drawButton(component, ui) {
+  const label = [emojiOf(component.emoji), component.label].filter(Boolean).join(" ");
+  if (component.url) return el("span", { class: "control" }, link(component.url, [label, " ↗"]));
+  return button(label, { style: STYLES[component.style], disabled: component.disabled, press: () => ui.press(component.custom_id) });
 }
 
 function emojiOf(emoji) {
@@ -109,26 +109,26 @@ function emojiOf(emoji) {
   return emoji.id ? `:${emoji.name}:` : emoji.name;
 }
 
-function selectShape(one, ui) {
-  const several = (one.max_values ?? 1) > 1;
-  const given = (one.default_values ?? []).map((value) => String(value.id));
-  if (one.type === 3) {
-    const options = one.options.map((option) => ({ label: [emojiOf(option.emoji), option.label].filter(Boolean).join(" "), value: option.value, description: option.description }));
-    return { kind: "choice", several, options, value: one.options.filter((option) => option.default).map((option) => option.value) };
+function selectShape(component, ui) {
+  const several = (component.max_values ?? 1) > 1;
+  const defaults = (component.default_values ?? []).map((value) => String(value.id));
+  if (component.type === 3) {
+    const options = component.options.map((option) => ({ label: [emojiOf(option.emoji), option.label].filter(Boolean).join(" "), value: option.value, description: option.description }));
+    return { kind: "choice", several, options, value: component.options.filter((option) => option.default).map((option) => option.value) };
   }
   const people = ui.people.map((person) => ({ label: person.name, value: person.id }));
   const channels = ui.channels.map((channel) => ({ label: `#${channel.name}`, value: channel.id }));
-  return { kind: "choice", several, value: given, options: one.type === 8 ? channels : one.type === 6 ? [] : people };
+  return { kind: "choice", several, value: defaults, options: component.type === 8 ? channels : component.type === 6 ? [] : people };
 }
 
 // --- polls --------------------------------------------------------------------------------------
 
 function drawPoll(poll, ui) {
-  const counts = Object.fromEntries((poll.results?.answer_counts ?? []).map((one) => [one.id, one.count]));
-  const answers = (poll.answers ?? []).map((one) => {
-    const label = [emojiOf(one.poll_media?.emoji), one.poll_media?.text].filter(Boolean).join(" ");
-    const count = counts[one.answer_id] ?? 0;
-    return button([label, el("small", {}, ` ${count} vote${count === 1 ? "" : "s"}`)], { press: () => ui.choose("poll", [one.answer_id]) });
+  const counts = Object.fromEntries((poll.results?.answer_counts ?? []).map((count) => [count.id, count.count]));
+  const answers = (poll.answers ?? []).map((answer) => {
+    const label = [emojiOf(answer.poll_media?.emoji), answer.poll_media?.text].filter(Boolean).join(" ");
+    const count = counts[answer.answer_id] ?? 0;
+    return button([label, el("small", {}, ` ${count} vote${count === 1 ? "" : "s"}`)], { press: () => ui.choose("poll", [answer.answer_id]) });
   });
   return el("div", { class: "framed poll" }, el("b", {}, poll.question?.text ?? ""), el("div", { class: "column" }, answers));
 }
@@ -141,27 +141,27 @@ export function form(form, ui) {
   const body = (form.raw.components ?? []).flatMap((holder) => {
     if (holder.type === 10) return [el("div", {}, text(holder.content))];
     if (holder.type === 18) return [control(holder.component, holder.label, holder.description, ui)];
-    return (holder.components ?? []).map((one) => control(one, one.label, "", ui));
+    return (holder.components ?? []).map((component) => control(component, component.label, "", ui));
   });
   return { title: form.title, body, submit: "Submit", cancel: "Cancel" };
 }
 
-function control(one, label, hint, ui) {
-  const spec = { id: one.custom_id, label, hint, placeholder: one.placeholder, required: one.required !== false && one.type !== 23 };
-  const options = (one.options ?? []).map((option) => ({ label: option.label, value: option.value, description: option.description }));
-  const chosen = (one.options ?? []).filter((option) => option.default).map((option) => option.value);
-  switch (one.type) {
+function control(component, label, hint, ui) {
+  const spec = { id: component.custom_id, label, hint, placeholder: component.placeholder, required: component.required !== false && component.type !== 23 };
+  const options = (component.options ?? []).map((option) => ({ label: option.label, value: option.value, description: option.description }));
+  const chosen = (component.options ?? []).filter((option) => option.default).map((option) => option.value);
+  switch (component.type) {
     case 4:
-      return ui.fields.draw({ ...spec, kind: one.style === 2 ? "multiline" : "text", value: one.value });
+      return ui.fields.draw({ ...spec, kind: component.style === 2 ? "multiline" : "text", value: component.value });
     case 19:
-      return ui.fields.draw({ ...spec, kind: "file", several: (one.max_values ?? 1) > 1 });
+      return ui.fields.draw({ ...spec, kind: "file", several: (component.max_values ?? 1) > 1 });
     case 21:
       return ui.fields.draw({ ...spec, kind: "radio", options, value: chosen });
     case 22:
       return ui.fields.draw({ ...spec, kind: "boxes", options, value: chosen });
     case 23:
-      return ui.fields.draw({ ...spec, kind: "toggle", value: one.default === true, title: "" });
+      return ui.fields.draw({ ...spec, kind: "toggle", value: component.default === true, title: "" });
     default:
-      return ui.fields.draw({ ...spec, ...selectShape(one, ui) });
+      return ui.fields.draw({ ...spec, ...selectShape(component, ui) });
   }
 }

@@ -14,72 +14,72 @@ export function drawCard(card, ui) {
 
 function fill(box, card, ui, root) {
   const inside = { ...ui, root };
-  box.append(...(card.body ?? []).map((one) => drawElement(one, inside)).filter(Boolean));
+  box.append(...(card.body ?? []).map((element) => drawElement(element, inside)).filter(Boolean));
   if (card.actions?.length) box.append(actionSet(card.actions, inside));
 }
 
-function drawElement(one, ui) {
-  const draw = ELEMENTS[one.type] ?? ((unknown) => el("p", { class: "unknown" }, `(an element of type “${unknown.type}”)`));
-  const node = draw(one, ui);
-  if (one.id) node.dataset.id = one.id;
-  if (one.isVisible === false) node.hidden = true;
-  if (one.separator) node.classList.add("separated");
-  if (one.spacing) node.classList.add(`space-${one.spacing.toLowerCase()}`);
-  if (one.selectAction) selectable(node, one.selectAction, ui);
+function drawElement(element, ui) {
+  const draw = ELEMENTS[element.type] ?? ((unknown) => el("p", { class: "unknown" }, `(an element of type “${unknown.type}”)`));
+  const node = draw(element, ui);
+  if (element.id) node.dataset.id = element.id;
+  if (element.isVisible === false) node.hidden = true;
+  if (element.separator) node.classList.add("separated");
+  if (element.spacing) node.classList.add(`space-${element.spacing.toLowerCase()}`);
+  if (element.selectAction) selectable(node, element.selectAction, ui);
   return node;
 }
 
-const several = (list, ui) => (list ?? []).map((one) => drawElement(one, ui)).filter(Boolean);
+const several = (list, ui) => (list ?? []).map((element) => drawElement(element, ui)).filter(Boolean);
 
 const ELEMENTS = {
-  TextBlock: (one) => {
-    const text = dated(one.text ?? "");
-    const nodes = one.style === "heading" ? [el("p", {}, inline(text, MARKUP))] : markdown(text, MARKUP);
-    return el("div", { class: `text-block ${looks(one)} ${one.style === "heading" ? "heading" : ""}`, role: one.style === "heading" ? "heading" : null, "aria-level": one.style === "heading" ? "3" : null }, nodes);
+  TextBlock: (element) => {
+    const text = dated(element.text ?? "");
+    const nodes = element.style === "heading" ? [el("p", {}, inline(text, MARKUP))] : markdown(text, MARKUP);
+    return el("div", { class: `text-block ${looks(element)} ${element.style === "heading" ? "heading" : ""}`, role: element.style === "heading" ? "heading" : null, "aria-level": element.style === "heading" ? "3" : null }, nodes);
   },
-  RichTextBlock: (one, ui) => el("p", { class: `text-block ${looks(one)}` }, (one.inlines ?? []).map((run) => textRun(run, ui))),
-  Image: (one, ui) => picture(one.url, one.altText, ui.mediaFrom, `size-${String(one.size ?? "auto").toLowerCase()} ${one.style === "Person" || one.style === "person" ? "round" : ""}`),
-  ImageSet: (one, ui) => el("div", { class: "image-set" }, (one.images ?? []).map((image) => drawElement({ type: "Image", size: one.imageSize ?? "medium", ...image }, ui))),
-  Media: (one, ui) => el("figure", {}, one.poster ? picture(one.poster, one.altText, ui.mediaFrom) : null, (one.sources ?? []).map((source) => link(source.url, [`▶ ${one.altText || "Play"}`]))),
-  Container: (one, ui) => el("div", { class: `ac-box style-${String(one.style ?? "default").toLowerCase()} ${one.showBorder ? "bordered" : ""}` }, several(one.items, ui)),
-  ColumnSet: (one, ui) => el("div", { class: `columns style-${String(one.style ?? "default").toLowerCase()}` }, (one.columns ?? []).map((column) => drawColumn(column, ui))),
-  Column: (one, ui) => drawColumn(one, ui),
-  FactSet: (one) => el("dl", { class: "facts" }, (one.facts ?? []).flatMap((fact) => [el("dt", {}, inline(dated(fact.title ?? ""), MARKUP)), el("dd", {}, inline(dated(fact.value ?? ""), MARKUP))])),
-  Table: (one, ui) => figureTable((one.rows ?? []).map((row) => (row.cells ?? []).map((cell) => several(cell.items, ui))), { head: one.firstRowAsHeader !== false, align: (one.columns ?? []).map((column) => column.horizontalCellContentAlignment?.toLowerCase()) }),
-  ActionSet: (one, ui) => actionSet(one.actions ?? [], ui),
-  Badge: (one) => el("span", { class: `pill tone-${String(one.style ?? "default").toLowerCase()}` }, one.text ?? ""),
-  CodeBlock: (one) => el("pre", {}, el("code", {}, one.codeSnippet ?? "")),
-  ProgressBar: (one) => {
-    const bar = el("progress", { max: one.max ?? 100, "aria-label": "Progress" });
-    if (one.value !== undefined) bar.value = one.value;
+  RichTextBlock: (element, ui) => el("p", { class: `text-block ${looks(element)}` }, (element.inlines ?? []).map((run) => textRun(run, ui))),
+  Image: (element, ui) => picture(element.url, element.altText, ui.mediaFrom, `size-${String(element.size ?? "auto").toLowerCase()} ${element.style === "Person" || element.style === "person" ? "round" : ""}`),
+  ImageSet: (element, ui) => el("div", { class: "image-set" }, (element.images ?? []).map((image) => drawElement({ type: "Image", size: element.imageSize ?? "medium", ...image }, ui))),
+  Media: (element, ui) => el("figure", {}, element.poster ? picture(element.poster, element.altText, ui.mediaFrom) : null, (element.sources ?? []).map((source) => link(source.url, [`▶ ${element.altText || "Play"}`]))),
+  Container: (element, ui) => el("div", { class: `ac-box style-${String(element.style ?? "default").toLowerCase()} ${element.showBorder ? "bordered" : ""}` }, several(element.items, ui)),
+  ColumnSet: (element, ui) => el("div", { class: `columns style-${String(element.style ?? "default").toLowerCase()}` }, (element.columns ?? []).map((column) => drawColumn(column, ui))),
+  Column: (element, ui) => drawColumn(element, ui),
+  FactSet: (element) => el("dl", { class: "facts" }, (element.facts ?? []).flatMap((fact) => [el("dt", {}, inline(dated(fact.title ?? ""), MARKUP)), el("dd", {}, inline(dated(fact.value ?? ""), MARKUP))])),
+  Table: (element, ui) => figureTable((element.rows ?? []).map((row) => (row.cells ?? []).map((cell) => several(cell.items, ui))), { head: element.firstRowAsHeader !== false, align: (element.columns ?? []).map((column) => column.horizontalCellContentAlignment?.toLowerCase()) }),
+  ActionSet: (element, ui) => actionSet(element.actions ?? [], ui),
+  Badge: (element) => el("span", { class: `pill tone-${String(element.style ?? "default").toLowerCase()}` }, element.text ?? ""),
+  CodeBlock: (element) => el("pre", {}, el("code", {}, element.codeSnippet ?? "")),
+  ProgressBar: (element) => {
+    const bar = el("progress", { max: element.max ?? 100, "aria-label": "Progress" });
+    if (element.value !== undefined) bar.value = element.value;
     return bar;
   },
-  ProgressRing: (one) => el("p", {}, `◌ ${one.label ?? "Working…"}`),
-  Rating: (one) => el("p", { class: "stars", "aria-label": `${one.value ?? 0} of ${one.max ?? 5}` }, "★".repeat(Math.round(one.value ?? 0)).padEnd(one.max ?? 5, "☆"), one.count ? ` (${one.count})` : ""),
-  Icon: (one) => el("span", { class: "icon-name", title: one.name }, "◆"),
-  Carousel: (one, ui) => el("div", { class: "carousel", tabindex: "0", role: "group", "aria-label": "Pages" }, (one.pages ?? []).map((page) => el("div", { class: "framed card" }, several(page.items, ui)))),
-  ...Object.fromEntries(["VerticalBar", "VerticalBar.Grouped", "HorizontalBar", "HorizontalBar.Stacked", "Line", "Pie", "Donut", "Gauge"].map((kind) => [`Chart.${kind}`, (one) => chart(chartOf(one, kind))])),
-  "Input.Text": (one, ui) => asked(one, ui, { kind: one.isMultiline ? "multiline" : "text" }),
-  "Input.Number": (one, ui) => asked(one, ui, { kind: "number", min: one.min, max: one.max }),
-  "Input.Date": (one, ui) => asked(one, ui, { kind: "date", min: one.min, max: one.max }),
-  "Input.Time": (one, ui) => asked(one, ui, { kind: "time" }),
-  "Input.Rating": (one, ui) => asked(one, ui, { kind: "number", min: 0, max: one.max ?? 5 }),
-  "Input.Toggle": (one, ui) => {
-    const on = one.valueOn ?? "true";
-    const row = ui.fields.draw({ id: one.id, kind: "toggle", label: one.label, title: one.title, value: one.value === on, required: one.isRequired });
-    const field = ui.fields.all.get(one.id);
+  ProgressRing: (element) => el("p", {}, `◌ ${element.label ?? "Working…"}`),
+  Rating: (element) => el("p", { class: "stars", "aria-label": `${element.value ?? 0} of ${element.max ?? 5}` }, "★".repeat(Math.round(element.value ?? 0)).padEnd(element.max ?? 5, "☆"), element.count ? ` (${element.count})` : ""),
+  Icon: (element) => el("span", { class: "icon-name", title: element.name }, "◆"),
+  Carousel: (element, ui) => el("div", { class: "carousel", tabindex: "0", role: "group", "aria-label": "Pages" }, (element.pages ?? []).map((page) => el("div", { class: "framed card" }, several(page.items, ui)))),
+  ...Object.fromEntries(["VerticalBar", "VerticalBar.Grouped", "HorizontalBar", "HorizontalBar.Stacked", "Line", "Pie", "Donut", "Gauge"].map((kind) => [`Chart.${kind}`, (element) => chart(chartOf(element, kind))])),
+  "Input.Text": (element, ui) => inputField(element, ui, { kind: element.isMultiline ? "multiline" : "text" }),
+  "Input.Number": (element, ui) => inputField(element, ui, { kind: "number", min: element.min, max: element.max }),
+  "Input.Date": (element, ui) => inputField(element, ui, { kind: "date", min: element.min, max: element.max }),
+  "Input.Time": (element, ui) => inputField(element, ui, { kind: "time" }),
+  "Input.Rating": (element, ui) => inputField(element, ui, { kind: "number", min: 0, max: element.max ?? 5 }),
+  "Input.Toggle": (element, ui) => {
+    const on = element.valueOn ?? "true";
+    const row = ui.fields.draw({ id: element.id, kind: "toggle", label: element.label, title: element.title, value: element.value === on, required: element.isRequired });
+    const field = ui.fields.all.get(element.id);
     const read = field.read;
-    field.read = () => (read() ? on : (one.valueOff ?? "false"));
+    field.read = () => (read() ? on : (element.valueOff ?? "false"));
     return row;
   },
-  "Input.ChoiceSet": (one, ui) => {
-    const people = one["choices.data"]?.dataset?.startsWith("graph.microsoft.com/users");
-    const options = people ? ui.people.map((person) => ({ label: person.name, value: person.id })) : (one.choices ?? []).map((choice) => ({ label: choice.title, value: choice.value }));
-    const value = String(one.value ?? "").split(",");
-    const expanded = one.style === "expanded";
-    const row = asked(one, ui, { kind: expanded ? (one.isMultiSelect ? "boxes" : "radio") : "choice", options, value, several: one.isMultiSelect === true });
-    if (one.isMultiSelect) {
-      const field = ui.fields.all.get(one.id);
+  "Input.ChoiceSet": (element, ui) => {
+    const people = element["choices.data"]?.dataset?.startsWith("graph.microsoft.com/users");
+    const options = people ? ui.people.map((person) => ({ label: person.name, value: person.id })) : (element.choices ?? []).map((choice) => ({ label: choice.title, value: choice.value }));
+    const value = String(element.value ?? "").split(",");
+    const expanded = element.style === "expanded";
+    const row = inputField(element, ui, { kind: expanded ? (element.isMultiSelect ? "boxes" : "radio") : "choice", options, value, several: element.isMultiSelect === true });
+    if (element.isMultiSelect) {
+      const field = ui.fields.all.get(element.id);
       const read = field.read;
       field.read = () => read().join(",");
     }
@@ -87,8 +87,8 @@ const ELEMENTS = {
   },
 };
 
-function asked(one, ui, spec) {
-  return ui.fields.draw({ id: one.id, label: one.label, placeholder: one.placeholder, value: one.value, required: one.isRequired, ...spec });
+function inputField(element, ui, spec) {
+  return ui.fields.draw({ id: element.id, label: element.label, placeholder: element.placeholder, value: element.value, required: element.isRequired, ...spec });
 }
 
 function drawColumn(column, ui) {
@@ -102,11 +102,11 @@ function drawColumn(column, ui) {
   return node;
 }
 
-function looks(one) {
+function looks(element) {
   return ["size", "weight", "color", "horizontalAlignment", "fontType"]
-    .filter((name) => typeof one[name] === "string")
-    .map((name) => `${name.toLowerCase()}-${one[name].toLowerCase()}`)
-    .concat(one.isSubtle ? ["subtle"] : [])
+    .filter((name) => typeof element[name] === "string")
+    .map((name) => `${name.toLowerCase()}-${element[name].toLowerCase()}`)
+    .concat(element.isSubtle ? ["subtle"] : [])
     .join(" ");
 }
 
@@ -126,13 +126,13 @@ function textRun(run, ui) {
 
 function actionSet(actions, ui) {
   const row = el("div", { class: "row" });
-  const shown = el("div", { class: "shown-cards" });
+  const openCards = el("div", { class: "shown-cards" });
   for (const action of actions) {
     if (action.type === "Action.OpenUrl") row.append(el("span", { class: "control" }, link(action.url, [action.title ?? "Open"])));
     else if (action.type === "Action.ShowCard") {
       const card = el("div", { class: "ac-box style-emphasis", hidden: true });
       fill(card, action.card ?? {}, { ...ui, fields: new Fields(ui.fields) }, ui.root);
-      shown.append(card);
+      openCards.append(card);
       const toggle = button(action.title ?? "Show", { style: styleOf(action), press: () => {
         card.hidden = !card.hidden;
         toggle.setAttribute("aria-expanded", String(!card.hidden));
@@ -141,7 +141,7 @@ function actionSet(actions, ui) {
       row.append(toggle);
     } else row.append(button(action.title ?? action.id ?? "Send", { style: styleOf(action), disabled: action.isEnabled === false, press: () => perform(action, ui) }));
   }
-  return el("div", { class: "action-set" }, row, shown);
+  return el("div", { class: "action-set" }, row, openCards);
 }
 
 function styleOf(action) {
@@ -187,12 +187,12 @@ function dated(text) {
   });
 }
 
-function chartOf(one, kind) {
-  const title = one.title ?? "";
+function chartOf(element, kind) {
+  const title = element.title ?? "";
   const label = (point) => String(point.legend ?? point.x ?? point.label ?? "");
   const value = (point) => Number(point.value ?? point.y ?? point.size ?? 0);
-  if (kind === "Pie" || kind === "Donut") return { title, kind: "pie", series: [{ name: "", points: (one.data ?? []).map((point) => ({ label: label(point), value: value(point) })) }] };
-  if (kind === "Gauge") return { title, kind: "bar", series: [{ name: "", points: [{ label: one.subLabel ?? "value", value: Number(one.value ?? 0) }] }] };
-  const groups = (one.data ?? []).some((each) => each.values || each.data) ? one.data : [{ legend: "", values: one.data ?? [] }];
-  return { title, kind: "bar", series: groups.map((each) => ({ name: each.legend ?? each.title ?? "", points: (each.values ?? each.data ?? []).map((point) => ({ label: label(point), value: value(point) })) })) };
+  if (kind === "Pie" || kind === "Donut") return { title, kind: "pie", series: [{ name: "", points: (element.data ?? []).map((point) => ({ label: label(point), value: value(point) })) }] };
+  if (kind === "Gauge") return { title, kind: "bar", series: [{ name: "", points: [{ label: element.subLabel ?? "value", value: Number(element.value ?? 0) }] }] };
+  const groups = (element.data ?? []).some((group) => group.values || group.data) ? element.data : [{ legend: "", values: element.data ?? [] }];
+  return { title, kind: "bar", series: groups.map((group) => ({ name: group.legend ?? group.title ?? "", points: (group.values ?? group.data ?? []).map((point) => ({ label: label(point), value: value(point) })) })) };
 }

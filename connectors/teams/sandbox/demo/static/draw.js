@@ -18,7 +18,7 @@ export const client = {
 /** `ui`: { names, emoji, people, channels, mediaFrom, fields, press, choose } */
 export function render(native, ui) {
   const nodes = native.text ? teamsText(native.text, native.textFormat ?? "plain") : [];
-  const cards = (native.attachments ?? []).map((one) => drawAttachment(one, ui)).filter(Boolean);
+  const cards = (native.attachments ?? []).map((attachment) => drawAttachment(attachment, ui)).filter(Boolean);
   if (native.attachmentLayout === "carousel" && cards.length > 1) nodes.push(el("div", { class: "carousel", tabindex: "0", role: "group", "aria-label": "Cards" }, cards));
   else nodes.push(...cards);
   const suggested = native.suggestedActions?.actions ?? [];
@@ -26,13 +26,13 @@ export function render(native, ui) {
   return nodes;
 }
 
-function drawAttachment(one, ui) {
-  const type = one.contentType ?? "";
-  if (type === ADAPTIVE) return drawCard(one.content, { ...ui, fields: new Fields() });
-  if (BUTTON_CARD.test(type)) return drawButtonCard(one.content ?? {}, ui);
+function drawAttachment(attachment, ui) {
+  const type = attachment.contentType ?? "";
+  if (type === ADAPTIVE) return drawCard(attachment.content, { ...ui, fields: new Fields() });
+  if (BUTTON_CARD.test(type)) return drawButtonCard(attachment.content ?? {}, ui);
   if (type === "text/html") return null;
-  const url = one.contentUrl ?? one.content?.downloadUrl;
-  return fileLine({ url, name: one.name, type, alt: one.alt }, ui);
+  const url = attachment.contentUrl ?? attachment.content?.downloadUrl;
+  return fileLine({ url, name: attachment.name, type, alt: attachment.alt }, ui);
 }
 
 function drawButtonCard(card, ui) {
