@@ -52,7 +52,7 @@ CARD_NODES = {
     "poll": Level.PARTIAL,  # its question and answers: votes are counted where it came from
     "native": Level.PARTIAL,
     "actions": Level.FULL,
-    "button": Level.PARTIAL,  # no pictures, no hints; are you sure, and what it shows: elsewhere
+    "button": Level.PARTIAL,  # no icons, no hints; confirmations are separate
     "text_input": Level.PARTIAL,  # all inputs: in a form behind a button, with their values as text
     "number_input": Level.PARTIAL,
     "date_input": Level.PARTIAL,

@@ -22,7 +22,7 @@ from connectors.discord.unpinned import OwnUnpins
 _FRESH_S = 600.0  # a guild's custom emoji are cached for this long
 _TOO_MANY_PINS, _TOO_MANY_REACTIONS, _SYSTEM_MESSAGE = "30003", "30010", "50021"
 _BLOCKED, _UNKNOWN_EMOJI = "90001", "10014"
-# The router says in words what the bot is not allowed or not able to do.
+# The router posts a note when the bot is not allowed or not able to react.
 _NOT_POSSIBLE = frozenset({
     MISSING_ACCESS, MISSING_PERMISSIONS, _TOO_MANY_PINS, _TOO_MANY_REACTIONS, _SYSTEM_MESSAGE,
     _BLOCKED, _UNKNOWN_EMOJI,

@@ -58,7 +58,7 @@ def _as_it_came(
         return None
     team = workspace_in(message, PLATFORM)
     copied = cast("dict[str, JsonValue]", as_copy(body, cards.rule(message, counterparts), team))
-    # Names are longer than ids: a text that no longer fits is rendered anew, in parts.
+    # Names are longer than ids: a text that no longer fits is written again, in parts.
     return Body(copied) if copied is body or _fits(copied) else None
 
 

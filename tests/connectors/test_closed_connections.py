@@ -122,7 +122,7 @@ async def test_a_kept_connection_that_the_server_has_closed_is_not_used_again(
     server: Server, post: Post
 ) -> None:
     await post()
-    server.close_kept()  # our loop does not run meanwhile, so nobody has noticed
+    server.close_kept()  # our loop does not run meanwhile, so the client has not noticed it
 
     await post()
 

@@ -56,9 +56,9 @@ DIALECTS = {
     "html": Dialect(text_to_html, lambda native: html_to_text(native).document),
 }
 
-Said = tuple[str, str]  # what is written, and as what it is read where that is not the same
+WrittenAndRead = tuple[str, str]  # the written form, and the Markdown read back where it differs
 
-FORMS: dict[str, dict[str, str | Said]] = {
+FORMS: dict[str, dict[str, str | WrittenAndRead]] = {
     "**a _b_ ~~c~~** ***d***": {
         "slack": "*a _b_ ~c~* _*d*_",
         "discord": "**a *b* ~~c~~** _**d**_",

@@ -158,7 +158,7 @@ def test_a_valid_payload_has_no_mistakes(schema_id: str, data: Any) -> None:
 # --- valid payloads -----------------------------------------------------------------------------
 
 INVALID: dict[str, tuple[str, ...]] = {
-    "a test of the client, of what is not valid": (
+    "an invalid payload of a client library's test": (
         "slack/blocks/jslack_src__BlockKitTest.java_40727", "slack/blocks/vchatsrc__src_index.test",
         "slack/blocks/jslack_src__BlockKitTest.java_43370",
         "slack/blocks/jslack_src__BlockKitTest.java_44699", "discord/messages/hikari__test_rest_L",

@@ -148,7 +148,7 @@ def _below_title(writing: Writing, node: Container) -> Nodes:
     return (*subtitle, *thumbnail, *node.nodes, *degrade.foot_of_container(node))
 
 
-# --- panels and what is merely open ---------------------------------------------------------
+# --- panels and open containers -------------------------------------------------------------
 
 
 def _write_panel(writing: Writing, node: Container) -> None:

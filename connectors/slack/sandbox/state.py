@@ -53,7 +53,7 @@ class App:
     active: bool = True
     listening: bool = False  # the app has connected once, by a socket or a request URL
     unfurl_domains: frozenset[str] = frozenset()
-    commands: frozenset[str] = frozenset()  # with what is typed in them escaped
+    commands: frozenset[str] = frozenset()  # apps receive their text with escaped mentions
     updated: int = 0
 
 

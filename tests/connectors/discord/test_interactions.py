@@ -68,7 +68,7 @@ async def test_the_command_is_registered_again_only_when_it_differs(local: Local
     await rest.close()
 
     assert app.commands[int(first["id"])]["description"] == COMMAND["description"]
-    assert 7 in app.commands  # what others registered stays
+    assert 7 in app.commands  # commands of other programs stay
 
 
 class Hasty(SystemClock):

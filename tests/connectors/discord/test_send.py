@@ -96,7 +96,7 @@ async def test_a_moved_webhook_is_replaced(local: Local) -> None:
         "PATCH", f"/webhooks/{webhook.id}", bucket="b", doing="moving",
         body={"channel_id": elsewhere.channel},
     )  # fmt: skip
-    cached_webhooks = connector._webhooks._by_channel  # pyright: ignore[reportPrivateUsage]  # it tells nobody
+    cached_webhooks = connector._webhooks._by_channel  # pyright: ignore[reportPrivateUsage]  # no public access
     await until(lambda: local.channel.channel not in cached_webhooks)
 
     await send(connector, in_channel(local, "two"))
@@ -357,7 +357,7 @@ async def test_the_health_shows_a_refused_token_until_one_is_accepted(
     own = vars(connector)
     monkeypatch.setattr(own["_receiver"], "state", Health("connected"))
     rest, states = own["_rest"], list[str]()
-    for authorised in (False, True, True):  # the first is a webhook that was made anew
+    for authorised in (False, True, True):  # the first request uses a webhook
         with contextlib.suppress(Refused):
             await rest.request("GET", "/x", bucket="x", doing="Asking", authorised=authorised)
         states.append(required(connector.abilities.health).current().state)

@@ -206,7 +206,7 @@ LARGE: dict[str, Any] = {
     "many blocks": {"blocks": [text("a")] * large(18_000)},
     "many things that are no blocks": {"blocks": ["a", None, {}] * large(20_000)},
     "many items at the bottom": {"blocks": boxes(450, *[{"type": "divider"}] * large(100_000))},
-    "many items in what nobody knows": {
+    "many items in an unknown block": {
         "blocks": [{"type": "unheard", "k" * large(100_000): [{"type": "button"}] * large(50_000)}]
     },
     "many options": {

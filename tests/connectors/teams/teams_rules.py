@@ -26,7 +26,7 @@ _INPUT = f"{_ELEMENT} label isRequired errorMessage"
 _ACTION = "title iconUrl id style fallback tooltip isEnabled mode requires"
 _CHART = f"{_ELEMENT} title data value colorSet color xAxisTitle yAxisTitle"
 
-# type: (what it must have, what it may have)
+# type: (required members, optional members)
 _PROPERTIES: dict[str, tuple[str, str]] = {
     "AdaptiveCard": ("body", "$schema version msteams actions fallbackText"),
     "TextBlock": (

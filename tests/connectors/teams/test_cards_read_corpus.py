@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(not CORPUS, reason="UACS_CORPUS names no folder 
 
 Json = dict[str, Any]
 
-# By the names of keys: what people see, and where more of it is.
+# Key names of visible texts, and of members that contain more of them.
 VISIBLE_KEYS = (
     "text", "title", "label", "altText", "placeholder", "value", "codeSnippet", "description",
     "headerTitle", "badge", "errorMessage", "legend", "xAxisTitle", "yAxisTitle",
@@ -45,7 +45,7 @@ HIDDEN_KINDS = {
     "name": ("Icon", "IconRun", "Component", "mention"),
     "title": ("Input.", "AdaptiveCard"),
 }
-DROPPED = {  # cards that ask for what no host has, and say so in their own words
+DROPPED = {  # cards that require features that no host has
     "ac__v1.2_Tests_DeepFallback.json",
     "ac__v1.2_Tests_ContainerDoubleFallback.json",
     "ac__v1.2_Tests_EmptyFallbackCard.json",
@@ -207,7 +207,7 @@ def test_every_corpus_payload_is_the_unchanged_value_at_its_json_pointer(path: P
         )
 
 
-QUOTED = "messageReference"  # in HTML, it stands nowhere by itself
+QUOTED = "messageReference"  # in HTML it is never alone
 
 
 @pytest.mark.parametrize("path", ADAPTIVE, ids=lambda path: path.name)

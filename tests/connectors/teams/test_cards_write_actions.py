@@ -361,7 +361,7 @@ def test_the_data_of_a_submit_button_lists_multi_value_inputs() -> None:
     assert row["actions"][0]["fallback"]["data"] == {"token": "token/s", "many": ["token/m"]}
 
 
-# --- actions that nobody would hear -------------------------------------------------------------
+# --- foreign actions ----------------------------------------------------------------------------
 
 
 def test_a_foreign_button_links_to_the_original_message() -> None:

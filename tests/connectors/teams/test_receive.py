@@ -246,7 +246,7 @@ async def test_unsigned_local_activities_are_accepted_when_validation_is_off() -
     assert await endpoint.references.get(CHANNEL) is not None
 
 
-# --- against the local Teams, which signs what it posts ----------------------------------------
+# --- against the local Teams, which signs its activities ---------------------------------------
 
 
 @pytest.fixture

@@ -300,7 +300,7 @@ def test_names_cannot_contain_markup_or_direction_controls() -> None:
     assert escape_text("- <b>") == "&#45; &lt;b&gt;"
 
 
-# --- round trips: what is written reads back the same ---------------------------------------------
+# --- round trips ----------------------------------------------------------------------------------
 
 _words = st.text("abc*_~`<>&[]{}#|.-+1) é", min_size=1, max_size=8).map(
     lambda value: " ".join(value.split())

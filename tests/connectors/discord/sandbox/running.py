@@ -21,7 +21,7 @@ from bridge.sandbox.user_actions import LocalUser
 from connectors.discord.sandbox import LocalDiscord
 from tests.waiting import LONGEST_WAIT
 
-# discord.py waits so long for further guilds before it is ready; 2 s unless told.
+# The time that discord.py waits for further guilds before it is ready; its default is 2 s.
 READY_AFTER_S = 0.05
 
 

@@ -55,7 +55,7 @@ async def test_a_program_registers_commands_and_receives_them(local: Running) ->
 
     assert [command.id for command in synced_again] == [
         synced.id
-    ]  # what keeps its name keeps its id
+    ]  # a command with the same name keeps its id
     assert outcome.answered
     (interaction,) = office.interactions
     data: Any = interaction.data

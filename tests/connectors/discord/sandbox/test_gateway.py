@@ -191,7 +191,7 @@ async def test_a_session_closed_by_its_client_cannot_resume(local: Running) -> N
     first = await Socket.open(local)
     ready = await first.identify(token)
     await first.ws.close(code=1000)
-    gateway = local.discord._gateway  # pyright: ignore[reportPrivateUsage]  # it tells nobody
+    gateway = local.discord._gateway  # pyright: ignore[reportPrivateUsage]  # no public access
     await until(lambda: gateway.session(ready["session_id"]) is None)
 
     second = await Socket.open(local)
@@ -233,7 +233,7 @@ async def test_ready_has_a_local_url_for_resuming(local: Running) -> None:
     await socket.ws.close()
 
 
-FORBIDDEN: list[tuple[str, int, int]] = [  # what is sent, how often, the code that closes
+FORBIDDEN: list[tuple[str, int, int]] = [  # frame, repetitions, close code
     ("{", 1, 4002),
     ("[]", 1, 4002),
     ('{"op": 2, "d": null}', 1, 4002),

@@ -24,7 +24,7 @@ KNOWN_BETTER = {
     "reply to nothing": (400, 50035),
     "forbidden name": (400, 50035),
 }
-# Discord tells of the flag HAS_THREAD with a MESSAGE_UPDATE; simcord does not.
+# Discord reports the flag HAS_THREAD with a MESSAGE_UPDATE; simcord does not.
 UNTOLD_BY_SIMCORD = [("edit", "question", "question")]
 
 Say = Callable[[str], Awaitable[Any]]

@@ -159,7 +159,7 @@ def message_route(adapter: CloudAdapterBase, bot: Turning) -> Handler:
             return web.Response(status=500)
         if answer is None:
             return web.Response(status=201)
-        # CloudAdapter.process makes JSON of what is JSON already; this does it once.
+        # CloudAdapter.process encodes JSON twice; this encodes it once.
         text = None if answer.body is None else json.dumps(answer.body)
         return web.Response(status=answer.status, text=text, content_type="application/json")
 
