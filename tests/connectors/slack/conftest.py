@@ -25,7 +25,7 @@ from connectors.slack.ids import channel_ref
 from connectors.slack.sandbox import LocalSlack
 from connectors.slack.settings import SlackSettings
 from tests.connectors.doubles import FixedTokens, MemoryKeyValues
-from tests.connectors.slack.web import served
+from tests.connectors.serving import served
 
 TEAM = "T0ACME"
 GENERAL = channel_ref(TEAM, "C0ACME001")

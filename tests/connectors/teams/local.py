@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Any
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Mount
 
@@ -25,6 +23,7 @@ from connectors.teams import TeamsSettings, connector_type
 from connectors.teams.connector import TeamsConnector
 from connectors.teams.sandbox import LocalTeams
 from tests.connectors.doubles import FixedTokens, MemoryKeyValues
+from tests.connectors.serving import served
 
 ACCOUNT = AccountId("teams")
 
@@ -57,36 +56,12 @@ class Bench:
 
 
 @contextlib.asynccontextmanager
-async def serving(routes: Sequence[BaseRoute] | Starlette) -> AsyncGenerator[str]:
-    """Serve an app on a free port, and yield its URL."""
-    app = routes if isinstance(routes, Starlette) else Starlette(routes=routes)
-    config = uvicorn.Config(app, log_level="error", access_log=False, lifespan="off")
-    config.load()
-    sock = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(config)
-    # What `serve` does, less its waiting: a tenth of a second for each start and stop.
-    server.lifespan = config.lifespan_class(config)
-    await server.startup(sockets=[sock])
-    try:
-        yield f"http://127.0.0.1:{sock.getsockname()[1]}"
-    finally:
-        for listening in server.servers:
-            listening.close()
-        tasks = list(server.server_state.tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        for connection in list(server.server_state.connections):
-            connection.shutdown()
-        sock.close()
-
-
-@contextlib.asynccontextmanager
 async def bench(**changes: Any) -> AsyncGenerator[Bench]:
     """Run a connector; `changes` replace settings of the account."""
     async with contextlib.AsyncExitStack() as stack:
         holder: list[BaseRoute] = []
-        base = await stack.enter_async_context(serving(app := Starlette(routes=holder)))
+        app = Starlette(routes=holder)
+        base = (await stack.enter_async_context(served(app))).base_url
         context = SandboxContext(base_url=base, limits=Limits(on=False))
         teams = LocalTeams(context)
         app.router.routes.extend(sandbox_app(context, {"teams": teams}).routes)
@@ -101,7 +76,7 @@ async def bench(**changes: Any) -> AsyncGenerator[Bench]:
         )
         connector = connector_type.build(ACCOUNT, settings, tools)
         routes = [Mount("/teams", app=required(connector.abilities.http).app(inbox))]
-        own = await stack.enter_async_context(serving(routes))
+        own = (await stack.enter_async_context(served(Starlette(routes=routes)))).base_url
         teams.set_endpoint(world.apps[0]["app_id"], f"{own}/teams/messages")
         running = asyncio.create_task(connector.run(inbox))
         place = world.places[0]

@@ -42,7 +42,7 @@ from connectors.teams.send import (
 )
 from connectors.teams.settings import TeamsSettings
 from tests.connectors.doubles import FixedTokens, MemoryKeyValues
-from tests.connectors.teams.local import serving
+from tests.connectors.serving import served
 from tests.connectors.teams.payloads import APP_ID, CHANNEL, TENANT
 from tests.connectors.teams.sdk_errors import sdk_errors
 from tests.waiting import LONGEST_WAIT, pass_time
@@ -101,7 +101,8 @@ async def wire() -> AsyncIterator[Wire]:
         Route(TOKEN_PATH, script.token, methods=["POST"]),
         Route("/svc/{path:path}", script.answer, methods=methods),
     ]
-    async with serving(Starlette(routes=routes)) as base:
+    async with served(Starlette(routes=routes)) as server:
+        base = server.base_url
         settings = TeamsSettings(
             app_id=APP_ID, app_password=SecretRef(env="PW"), tenant_id=TENANT,
             login_url=f"{base}/login", service_hosts=("127.0.0.1",),

@@ -10,7 +10,6 @@ from typing import Any
 
 import aiohttp
 import pytest
-import uvicorn
 from slack_sdk.errors import SlackApiError
 from slack_sdk.signature import SignatureVerifier
 from starlette.applications import Starlette
@@ -19,6 +18,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from bridge.sandbox.faults import Fault
+from tests.connectors.serving import served
 from tests.connectors.slack.sandbox.conftest import ADA, GENERAL, RANDOM, Running, until
 from tests.waiting import LONGEST_WAIT, pass_time
 
@@ -99,20 +99,13 @@ class Hook:
 @contextlib.asynccontextmanager
 async def hooked(running: Running) -> AsyncGenerator[Hook]:
     facts = running.app()
-    config = uvicorn.Config("", port=0, log_level="warning", lifespan="off")
-    sock = config.bind_socket()
-    url = f"http://127.0.0.1:{sock.getsockname()[1]}/events"
-    hook = Hook(url, SignatureVerifier(facts["signing_secret"]))
-    config.app = Starlette(routes=[Route("/events", hook.take, methods=["POST"])])
-    server = uvicorn.Server(config)
-    serving = asyncio.create_task(server.serve(sockets=[sock]))
-    await until(lambda: server.started)
-    await running.slack.set_request_url(facts["app_id"], url)
-    try:
+    app = Starlette()
+    async with served(app) as server:
+        url = f"{server.base_url}/events"
+        hook = Hook(url, SignatureVerifier(facts["signing_secret"]))
+        app.router.routes.append(Route("/events", hook.take, methods=["POST"]))
+        await running.slack.set_request_url(facts["app_id"], url)
         yield hook
-    finally:
-        server.should_exit = True
-        await serving
 
 
 def shorten_deadline(running: Running, ack_seconds: float = 0.1) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import re
 from collections.abc import AsyncGenerator
@@ -10,7 +9,6 @@ from typing import Any
 
 import aiohttp
 import pytest
-import uvicorn
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.adapter.starlette.async_handler import AsyncSlackRequestHandler
 from slack_bolt.async_app import AsyncApp
@@ -25,6 +23,7 @@ from starlette.routing import Route
 
 from bridge.errors import ConfigError
 from bridge.sandbox.faults import Fault
+from tests.connectors.serving import served
 from tests.connectors.slack.sandbox.conftest import GENERAL, HELP, RANDOM, Running, refused, until
 
 
@@ -93,16 +92,8 @@ async def over_http(app: AsyncApp) -> AsyncGenerator[str]:
         return await handler.handle(request)
 
     routes = [Route("/slack/events", events, methods=["POST"])]
-    config = uvicorn.Config(Starlette(routes=routes), port=0, log_level="warning", lifespan="off")
-    sock = config.bind_socket()
-    server = uvicorn.Server(config)
-    serving = asyncio.create_task(server.serve(sockets=[sock]))
-    await until(lambda: server.started)
-    try:
-        yield f"http://127.0.0.1:{sock.getsockname()[1]}/slack/events"
-    finally:
-        server.should_exit = True
-        await serving
+    async with served(Starlette(routes=routes)) as server:
+        yield f"{server.base_url}/slack/events"
 
 
 async def test_an_echo_bot_answers_over_socket_mode(running: Running) -> None:
