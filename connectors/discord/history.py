@@ -75,14 +75,14 @@ class History:
         cursor: str,
         threads: Sequence[str],
         *,
-        max_wait: float | None = None,
+        wait_limit: float | None = None,
     ) -> AsyncIterator[Raw | Unreadable]:
         """Yield the messages of the channel and its threads after `cursor`, oldest first.
 
         `cursor` is an order key. A message that Discord cannot deliver is yielded as `Unreadable`.
         Raises PlatformError.
         """
-        del max_wait  # 50 requests a second: no caller waits long
+        del wait_limit  # 50 requests a second: no caller waits long
         await self._bot.identity()
         after = int(ids.snowflake_of(cursor))
         sources = await self.places(channel, after, threads)

@@ -46,11 +46,11 @@ class History:
         cursor: str,
         threads: Sequence[str],
         *,
-        max_wait: float | None = None,
+        wait_limit: float | None = None,
     ) -> AsyncIterator[Raw]:
         """Messages of others later than the cursor, oldest first."""
         del threads  # IRC has none
-        del max_wait  # one request takes a moment: nobody waits long for another
+        del wait_limit  # one request takes a moment: nobody waits long for another
         order = Order()
         async for line in self._after(channel, ids.time_in(cursor), ids.message_in(cursor)):
             if line.command in MESSAGES and not self._own(line.nick):

@@ -32,14 +32,14 @@ class _Hurry:
     """The urgency of a read, and how long each of its requests waits for its turn."""
 
     urgency: Urgency
-    max_wait: float | None = None
+    wait_limit: float | None = None
 
 
 _FOR_A_LANE = _Hurry(Urgency.LANE)
 
 
-def _hurry(max_wait: float | None) -> _Hurry:
-    return _Hurry(Urgency.CATCH_UP if max_wait is None else Urgency.LIVE, max_wait)
+def _hurry(wait_limit: float | None) -> _Hurry:
+    return _Hurry(Urgency.CATCH_UP if wait_limit is None else Urgency.LIVE, wait_limit)
 
 
 @dataclass(frozen=True)
@@ -70,15 +70,15 @@ class History:
         cursor: str,
         threads: Sequence[str],
         *,
-        max_wait: float | None = None,
+        wait_limit: float | None = None,
     ) -> AsyncIterator[Raw]:
         """Yield the posts later than the cursor in the channel and its threads, oldest first.
 
-        With `max_wait` (seconds), live events of the channel wait for this read; see
+        With `wait_limit` (seconds), live events of the channel wait for this read; see
         `PlatformHistory.read_after`. Raises PlatformError.
         """
         identity, now = await self.own_identity.get(), self.clock.time()
-        after, hurry = ids.ts_of(cursor), _hurry(max_wait)
+        after, hurry = ids.ts_of(cursor), _hurry(wait_limit)
         posts = _channel_posts(self.api, channel.channel, after, hurry)
         posts_by_ts = {ts: post async for ts, post in posts}
         roots = {ts for ts, post in posts_by_ts.items() if _has_news(post, cursor)}
@@ -139,7 +139,8 @@ async def _channel_posts(
     api: WebApi, channel: str, after: str, hurry: _Hurry
 ) -> AsyncIterator[tuple[str, Json]]:
     async for page in api.pages(
-        "conversations.history", urgency=hurry.urgency, max_wait=hurry.max_wait, channel=channel,
+        "conversations.history", urgency=hurry.urgency,
+        wait_limit=hurry.wait_limit, channel=channel,
         oldest=after, limit=_PAGE, include_all_metadata="true",
     ):  # fmt: skip
         for post in objects_at(page, "messages"):
@@ -153,7 +154,7 @@ async def _replies(
     """Replies later than `after`; none when the thread was deleted."""
     try:
         async for page in api.pages(
-            "conversations.replies", urgency=hurry.urgency, max_wait=hurry.max_wait,
+            "conversations.replies", urgency=hurry.urgency, wait_limit=hurry.wait_limit,
             channel=channel, ts=root, oldest=after, limit=_PAGE, include_all_metadata="true",
         ):  # fmt: skip
             for post in objects_at(page, "messages"):
@@ -193,7 +194,8 @@ async def _old_roots(
     checked: set[str] = set()
     pages = 0
     async for page in api.pages(
-        "conversations.history", urgency=hurry.urgency, max_wait=hurry.max_wait, channel=channel,
+        "conversations.history", urgency=hurry.urgency,
+        wait_limit=hurry.wait_limit, channel=channel,
         oldest=oldest, latest=ids.ts_of(cursor), inclusive="true", limit=_PAGE,
     ):  # fmt: skip
         parents = {text_at(post, "ts"): post for post in objects_at(page, "messages")}

@@ -87,12 +87,12 @@ class Pace:
         self._numbers = itertools.count()
 
     async def turn(
-        self, method: str, urgency: Urgency = Urgency.USUAL, *, max_wait: float = math.inf
+        self, method: str, urgency: Urgency = Urgency.USUAL, *, wait_limit: float = math.inf
     ) -> None:
         """Wait until the method may be called: by urgency, then in order of arrival.
 
-        Raises RateLimited when the wait would exceed `max_wait` seconds. A cancelled request takes
-        no turn.
+        Raises RateLimited when the wait would exceed `wait_limit` seconds. A cancelled request
+        takes no turn.
         """
         line = self._lines.get(method)
         if line is None:
@@ -101,7 +101,7 @@ class Pace:
         bisect.insort(line.waiting, waiter)
         try:
             now = self._clock.monotonic()
-            if max_wait < math.inf and (pause := line.turn_of(now, waiter) - now) > max_wait:
+            if wait_limit < math.inf and (pause := line.turn_of(now, waiter) - now) > wait_limit:
                 raise RateLimited(
                     f"{method}: Slack's limit of {line.rate.count} in {line.rate.seconds:g} s is "
                     "used up; the call is repeated then", retry_after=pause, code="paced",

@@ -101,7 +101,7 @@ class WebApi:
 
         Raises RateLimited when the wait would be longer than 5 s, and PlatformError.
         """
-        await self._pace.turn(method, max_wait=_LONGEST_READ_WAIT)
+        await self._pace.turn(method, wait_limit=_LONGEST_READ_WAIT)
         return await self._ask(method, arguments)
 
     async def _ask(self, method: str, arguments: Mapping[str, str]) -> Answer:
@@ -117,22 +117,22 @@ class WebApi:
         method: str,
         *,
         urgency: Urgency = Urgency.USUAL,
-        max_wait: float | None = None,
+        wait_limit: float | None = None,
         **arguments: str,
     ) -> AsyncIterator[Json]:
         """Yield every page of a list.
 
         A rate limit of Slack is waited out here, since a list that starts again would only need
-        more requests. With `max_wait`, a page whose turn is more than so many seconds away raises
+        more requests. With `wait_limit`, a page whose turn is more than so many seconds away raises
         RateLimited instead. Raises PlatformError.
         """
         cursor = ""
         while True:
             query = {"limit": _PAGE, **arguments} | ({"cursor": cursor} if cursor else {})
-            if max_wait is None:
+            if wait_limit is None:
                 page = await self._page_with_retries(method, urgency, query)
             else:
-                await self._pace.turn(method, urgency, max_wait=max_wait)
+                await self._pace.turn(method, urgency, wait_limit=wait_limit)
                 page = (await self._ask(method, query)).body
             yield page
             next_cursor = text_at(page, "response_metadata", "next_cursor")

@@ -396,7 +396,7 @@ class FakeWithHistory(FakeConnector):
         cursor: str,
         threads: Sequence[str],
         *,
-        max_wait: float | None = None,
+        wait_limit: float | None = None,
     ) -> AsyncIterator[Raw]:
         for post in self.channels[channel.channel]:
             if post.id > cursor and post.operation is None:

@@ -36,7 +36,7 @@ class PlatformHistory(Protocol):
         cursor: str,
         threads: Sequence[str],
         *,
-        max_wait: float | None = None,
+        wait_limit: float | None = None,
     ) -> AsyncIterator[Raw | Unreadable]:
         """Posts later than the cursor (an `order_key`), in the channel and its threads.
 
@@ -45,9 +45,9 @@ class PlatformHistory(Protocol):
 
         Raises NoHistory where this account has none to read: the router says so in the rooms.
 
-        With `max_wait`, live events of the channel wait for this read, at most so many seconds: its
-        requests go before those of other readings. Where a limit that the connector keeps by
-        itself lets one go only later than that, it raises RateLimited at once.
+        With `wait_limit` (seconds), live events of the channel wait for this reading: its requests
+        go before those of other readings. Where a rate limit that the connector keeps delays a
+        request for longer than this, it raises RateLimited at once.
         """
         ...
 

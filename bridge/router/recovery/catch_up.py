@@ -541,7 +541,7 @@ class CatchUp:
         async def collect() -> _Missed:
             missed = _Missed(self._timeouts.most_posts)
             limit = deadline if reading.waits else None
-            async for item in history.read_after(channel, cursor, threads, max_wait=limit):
+            async for item in history.read_after(channel, cursor, threads, wait_limit=limit):
                 missed.add(item)
             return missed
 

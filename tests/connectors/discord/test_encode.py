@@ -143,12 +143,14 @@ QUOTES: list[tuple[QuotedMessage, str]] = [
 
 
 @pytest.mark.parametrize(("quoted", "content"), QUOTES)
-def test_a_reply_quotes_its_target_in_a_line_of_small_print(quoted: Quoted, content: str) -> None:
+def test_a_reply_quotes_its_target_in_a_line_of_small_print(
+    quoted: QuotedMessage, content: str
+) -> None:
     assert contents(encode(delivery(quoted=quoted))) == [content]
 
 
 def test_a_jump_link_to_a_thread_message_has_the_thread_id() -> None:
-    quoted = Quoted(author="Bob", excerpt="", native_id="12")
+    quoted = QuotedMessage(author="Bob", excerpt="", native_id="12")
 
     (content,) = contents(encode(delivery(quoted=quoted, thread="77")))
 
@@ -244,7 +246,7 @@ def test_any_name_becomes_a_valid_webhook_name(name: str) -> None:
 @given(st.text(st.sampled_from("@everyonehr <>&#!1*_`|\n[]()x:/"), min_size=1, max_size=80))
 @settings(max_examples=examples(200))
 def test_no_text_pings_or_exceeds_the_limit(text: str) -> None:
-    for call in encode(delivery(text * 40, quoted=Quoted(author=text, excerpt=text))).calls:
+    for call in encode(delivery(text * 40, quoted=QuotedMessage(author=text, excerpt=text))).calls:
         content = call.body["content"]
         assert isinstance(content, str)
         assert call.body["allowed_mentions"] == NOBODY

@@ -110,7 +110,7 @@ def test_a_typed_here_is_escaped_even_when_everyone_may_be_mentioned(
 
 
 def test_a_typed_here_is_escaped_in_a_quoted_line() -> None:
-    quoted = Quoted(author="@here", excerpt="@here")
+    quoted = QuotedMessage(author="@here", excerpt="@here")
 
     body = sent(Counterparts(everyone=True), "hi", quoted=quoted)
 

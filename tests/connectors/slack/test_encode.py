@@ -208,7 +208,7 @@ def test_only_the_post_of_a_broadcast_reply_is_broadcast() -> None:
 
 
 def test_a_reply_quotes_the_message_that_it_answers() -> None:
-    quoted = Quoted(author="Bob *B*", excerpt="shall we\n\n> go <!here>?")
+    quoted = QuotedMessage(author="Bob *B*", excerpt="shall we\n\n> go <!here>?")
 
     (call,) = post("yes", quoted=quoted).calls
 
@@ -382,7 +382,7 @@ def test_only_a_web_url_is_an_author_picture(picture: str | None) -> None:
     assert "icon_url" not in call.body
 
 
-def test_every_budget_of_a_call_is_declared() -> None:
+def test_every_rate_limit_of_a_call_is_declared() -> None:
     calls = [*post(LONG).calls, *edit(LONG, copy(0)).calls, *edit("x", copy(0), copy(1)).calls]
     operations: list[Operation] = [
         AddReaction(emoji="👍", **COMMON), RemoveReaction(emoji="👍", **COMMON),

@@ -122,7 +122,7 @@ async def test_a_caller_with_a_short_deadline_is_refused_with_the_wait(
     tasks = [queue.wait(str(n), Urgency.USUAL) for n in range(ahead)]
     await queue.clock.let_work()
     with pytest.raises(RateLimited) as caught:
-        await queue.pace.turn(METHOD, max_wait=5.0)
+        await queue.pace.turn(METHOD, wait_limit=5.0)
 
     assert caught.value.retry_after == pytest.approx(pause)
     await queue.clock.advance(70)
@@ -148,7 +148,7 @@ async def test_a_rate_limit_from_slack_blocks_every_caller() -> None:
     queue = Queue()
     queue.pace.block(METHOD, 30.0)
     with pytest.raises(RateLimited) as caught:
-        await queue.pace.turn(METHOD, Urgency.LIVE, max_wait=5.0)
+        await queue.pace.turn(METHOD, Urgency.LIVE, wait_limit=5.0)
     waiting = queue.wait("lane", Urgency.LANE)
     await queue.clock.advance(40)
 

@@ -81,7 +81,7 @@ def texts(base: Delivery) -> list[str]:
     return [str(call.body["text"]) for call in encode(base, APP_ID).calls]
 
 
-def test_a_post_has_its_author_in_bold_and_uses_both_budgets() -> None:
+def test_a_post_has_its_author_in_bold_and_counts_against_both_rate_limits() -> None:
     assert encode(delivery("hello **you**", thread="17"), APP_ID).calls == (
         Call(
             kind="post",
@@ -114,7 +114,7 @@ def test_an_agents_message_is_labelled_as_ai_generated(kind: str) -> None:
 
 
 def test_a_reply_quotes_the_message_that_it_answers() -> None:
-    quoted = Quoted(author="Bo", excerpt="shall we\n> *meet*?")
+    quoted = QuotedMessage(author="Bo", excerpt="shall we\n> *meet*?")
 
     assert texts(delivery("yes", quoted=quoted)) == [
         "**Ann**\n\n> **Bo**: shall we &gt; &#42;meet&#42;?\n\nyes"
@@ -206,7 +206,7 @@ def test_a_file_with_a_url_is_a_link_below_the_author() -> None:
 
 
 def test_a_card_reply_quotes_its_target_above_the_card() -> None:
-    above = Above("Ann\nExample", Quoted(author="Bo", excerpt="shall we\n> *meet*?"))
+    above = Above("Ann\nExample", QuotedMessage(author="Bo", excerpt="shall we\n> *meet*?"))
 
     first, second = above.elements()
     assert first == {

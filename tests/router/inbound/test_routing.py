@@ -365,29 +365,9 @@ class FailingHistory(FakeWithHistory):
 
 
 async def test_catch_up_obeys_a_platform_that_asks_to_wait_however_often(clock: FakeClock) -> None:
-    class Busy(FakeWithHistory):
-        refusals = 20
-
-        async def read_after(
-            self,
-            channel: ChannelRef,
-            cursor: str,
-            threads: Sequence[str],
-            *,
-            max_wait: float | None = None,
-        ) -> AsyncIterator[Raw]:
-            if self.refusals:
-                self.refusals -= 1
-                raise RateLimited("wait", retry_after=0.007)
-            async for raw in super().read_after(channel, cursor, threads):
-                yield raw
-
-    sales, billing = Busy("sales", clock), FakeConnector("billing", clock)
-    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
-    rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
-    async with rig.run():
-        await sales.say("s", "before")
-        await clock.let_work()
+    sales, billing = FailingHistory("sales", clock), FakeConnector("billing", clock)
+    rig = room_of_two(clock, sales, billing)
+    await run_before(rig, sales)
     sales.raw("s", "missed")
     sales.errors = repeat(RateLimited("wait", retry_after=0.007), 20)
 
@@ -401,29 +381,12 @@ async def test_catch_up_obeys_a_platform_that_asks_to_wait_however_often(clock: 
     assert billing.texts("b") == ["before", "missed", "live"]
 
 
-async def test_a_channel_that_cannot_be_read_goes_on_and_is_read_later(clock: FakeClock) -> None:
-    class Broken(FakeWithHistory):
-        broken = False
-
-        async def read_after(
-            self,
-            channel: ChannelRef,
-            cursor: str,
-            threads: Sequence[str],
-            *,
-            max_wait: float | None = None,
-        ) -> AsyncIterator[Raw]:
-            if self.broken:
-                raise Unavailable("down")
-            async for raw in super().read_after(channel, cursor, threads):
-                yield raw
-
-    sales, billing = Broken("sales", clock), FakeConnector("billing", clock)
-    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
-    rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
-    async with rig.run():
-        await sales.say("s", "before")
-        await clock.let_work()
+async def test_a_channel_whose_history_fails_carries_live_events_and_is_read_later(
+    clock: FakeClock,
+) -> None:
+    sales, billing = FailingHistory("sales", clock), FakeConnector("billing", clock)
+    rig = room_of_two(clock, sales, billing)
+    await run_before(rig, sales)
     sales.raw("s", "missed")
     sales.errors = repeat(Unavailable("down"))
 
@@ -469,7 +432,7 @@ async def test_a_missed_reply_is_found_when_its_root_was_kept_just_before_the_cr
             cursor: str,
             threads: Sequence[str],
             *,
-            max_wait: float | None = None,
+            wait_limit: float | None = None,
         ) -> AsyncIterator[Raw]:
             hidden = {
                 p.id for p in self.channels[channel.channel] if p.thread not in (None, *threads)

@@ -36,7 +36,7 @@ class Slow(FakeWithHistory):
         cursor: str,
         threads: Sequence[str],
         *,
-        max_wait: float | None = None,
+        wait_limit: float | None = None,
     ) -> AsyncIterator[Raw]:
         self.reads.append((channel.channel, cursor))
         found = [raw async for raw in super().read_after(channel, cursor, threads)]

@@ -37,14 +37,14 @@ class Limited(FakeWithHistory):
         cursor: str,
         threads: Sequence[str],
         *,
-        max_wait: float | None = None,
+        wait_limit: float | None = None,
     ) -> AsyncIterator[Raw]:
-        self.reads.append((channel.channel, max_wait))
-        if max_wait is not None and self.refuses > max_wait:
+        self.reads.append((channel.channel, wait_limit))
+        if wait_limit is not None and self.refuses > wait_limit:
             raise RateLimited("later", retry_after=self.refuses)
-        if max_wait is not None:
+        if wait_limit is not None:
             self.refuses += self.each
-        await self._fake.sleep(BACKGROUND if max_wait is None else self.live + self.refuses)
+        await self._fake.sleep(BACKGROUND if wait_limit is None else self.live + self.refuses)
         async for raw in super().read_after(channel, cursor, threads):
             yield raw
 
