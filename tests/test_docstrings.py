@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTED = ("uacs", "model", "content", "policies", "ports")
+DOCUMENTED = ("uacs", "model", "content", "policies", "ports", "testing")
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

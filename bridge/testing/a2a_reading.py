@@ -1,7 +1,6 @@
-"""A2A 1.0 -> UACS: whole requests and answers, read as the agent's server and its client see them.
+"""A2A 1.0 -> UACS: reads whole requests and responses, so that tests can compare both sides.
 
-The product reads answers as they stream; tests read them whole, to hold what was sent and received
-against each other. Pure. Raises CodecError where the JSON is neither.
+The product itself reads responses as they stream. Pure functions.
 """
 
 from __future__ import annotations
@@ -18,7 +17,11 @@ from bridge.uacs import ContentPart, Conversation, Message
 
 
 def read_request(request: JsonValue, agent: str) -> Conversation:
-    """The params of `SendMessage`."""
+    """Read the params of `SendMessage`.
+
+    Raises:
+        CodecError: the JSON has no message.
+    """
     body = obj(request)
     if not isinstance(body.get("message"), dict):
         raise CodecError("/message", "is missing; this is no message of this protocol")
@@ -31,11 +34,15 @@ def read_request(request: JsonValue, agent: str) -> Conversation:
 
 
 def read_response(response: JsonValue, agent: str) -> Message:
-    """What `SendMessage` gave: `{"task": ...}` or `{"message": ...}`."""
+    """Read the result of `SendMessage`: `{"task": ...}` or `{"message": ...}`.
+
+    Raises:
+        CodecError: the JSON has neither a task nor a message.
+    """
     body = obj(response)
     if isinstance(body.get("message"), dict):
         message = obj(body["message"])
-        parts = said_parts(message)
+        parts = message_parts(message)
         rest: Json = {"message": {}}
         own_id = text(message.get("messageId"))
     elif isinstance(body.get("task"), dict):
@@ -52,20 +59,21 @@ def read_response(response: JsonValue, agent: str) -> Message:
 
 
 def task_parts(task: Json) -> list[ContentPart]:
-    """Its artifacts, then what its status says."""
+    """Return the parts of a task: its artifacts, then its status message."""
     parts = [
         part for artifact in arr(task.get("artifacts")) for part in artifact_parts(obj(artifact))
     ]
     message = obj(task.get("status")).get("message")
-    return [*parts, *said_parts(message)] if isinstance(message, dict) else parts
+    return [*parts, *message_parts(message)] if isinstance(message, dict) else parts
 
 
 def artifact_parts(artifact: Json) -> list[ContentPart]:
-    """The last part is what it has beside its parts, and its end."""
+    """Return the parts of an artifact, then one state part with its other fields."""
     return [*_parts(artifact), state(API, message={"artifact": without(artifact, "parts")})]
 
 
-def said_parts(message: Json) -> list[ContentPart]:
+def message_parts(message: Json) -> list[ContentPart]:
+    """Return the parts of an agent's message, then one state part with its other fields."""
     rest = patch_of({"role": "ROLE_AGENT"}, without(message, "parts"))
     return [*_parts(message), state(API, message={"said": rest})]
 

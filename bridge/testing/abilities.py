@@ -8,6 +8,6 @@ T = TypeVar("T")
 
 
 def required(ability: T | None) -> T:
-    """The ability of the connector under test. Raises AssertionError where it lacks the ability."""
+    """Return the ability; fail the test when the connector lacks it."""
     assert ability is not None, "the connector lacks this ability"
     return ability

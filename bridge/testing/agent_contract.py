@@ -1,4 +1,4 @@
-"""The contract of every agent, as tests: provide a `rig` fixture and inherit `AgentContract`.
+"""Contract suite for agents: inherit `AgentContract` and provide its `rig` fixture.
 
 class TestMyAgent(AgentContract):
     @pytest.fixture
@@ -40,10 +40,10 @@ class AgentRig(Protocol):
     name: str
     """The agent's name."""
     secret: str
-    """The key that it was given; empty where it needs none."""
+    """The API key of the agent; empty when it needs none."""
 
     async def agent(self, behaviour: Behaviour) -> Agent | None:
-        """Return the agent with a peer of this behaviour; None when that cannot happen to it.
+        """Return the agent with a peer of this behaviour; None when its peers cannot behave so.
 
         `says`: the peer answers. `hangs`: it sends a word and then nothing. `fails`: it refuses and
         quotes the key. `breaks`: it sends data that nobody can parse.
@@ -69,7 +69,7 @@ class AgentContract:
             assert events[-1] is ends[0]
             assert isinstance(ends[0], TurnDone) == (behaviour == "says"), f"{behaviour}: {ends}"
 
-    async def test_an_answer_says_something(self, rig: AgentRig) -> None:
+    async def test_an_answer_has_text_or_parts(self, rig: AgentRig) -> None:
         agent = await rig.agent("says")
         assert agent is not None
 
@@ -77,12 +77,12 @@ class AgentContract:
 
         assert any(isinstance(event, TextDelta | PartGiven) for event in events)
 
-    async def test_it_has_the_name_it_was_given(self, rig: AgentRig) -> None:
+    async def test_an_agent_has_its_configured_name(self, rig: AgentRig) -> None:
         agent = await rig.agent("says")
         assert agent is not None
         assert agent.name == rig.name
 
-    async def test_a_closed_answer_leaves_nothing_running(self, rig: AgentRig) -> None:
+    async def test_closing_an_answer_early_leaves_no_task_running(self, rig: AgentRig) -> None:
         agent = await _first(rig, "hangs", "says")
         before = asyncio.all_tasks()
 
@@ -94,7 +94,7 @@ class AgentContract:
 
         await _until_ended(before)
 
-    async def test_a_cancelled_answer_ends_promptly(self, rig: AgentRig) -> None:
+    async def test_cancelling_an_answer_ends_its_tasks(self, rig: AgentRig) -> None:
         agent = await _first(rig, "hangs", "says")
         before = asyncio.all_tasks()
         begun = asyncio.Event()
@@ -112,9 +112,9 @@ class AgentContract:
 
         await _until_ended(before)
 
-    async def test_a_stop_ends_it_without_a_failure(self, rig: AgentRig) -> None:
+    async def test_a_stop_ends_the_turn_without_a_failure(self, rig: AgentRig) -> None:
         if (agent := await rig.agent("hangs")) is None:
-            pytest.skip("it never waits for anybody")
+            pytest.skip("this agent never waits for a peer")
         stop = asyncio.Event()
 
         async def inputs() -> AsyncIterator[AgentInput]:
@@ -129,7 +129,9 @@ class AgentContract:
 
         assert isinstance(events[-1], TurnDone)
 
-    async def test_what_one_room_said_is_not_told_in_another(self, rig: AgentRig) -> None:
+    async def test_messages_of_one_room_are_not_sent_with_a_turn_of_another(
+        self, rig: AgentRig
+    ) -> None:
         agent = await rig.agent("says")
         assert agent is not None
         await _all(agent, _turn(rig.name, "The password is swordfish.", room="one"))
@@ -140,8 +142,9 @@ class AgentContract:
         assert "swordfish" not in "".join(rig.received()[earlier:])
         assert "swordfish" not in str(events)
 
-    async def test_a_room_is_read_anew_in_every_turn(self, rig: AgentRig) -> None:
-        """What was deleted in the archive is not told any more."""
+    async def test_a_turn_sends_no_message_that_was_deleted_since_the_last_turn(
+        self, rig: AgentRig
+    ) -> None:
         agent = await rig.agent("says")
         assert agent is not None
         await _all(agent, _turn(rig.name, "The password is swordfish.", "Hello?"))
@@ -152,11 +155,11 @@ class AgentContract:
         assert "swordfish" not in "".join(rig.received()[earlier:])
 
     @pytest.mark.parametrize("behaviour", ["fails", "breaks"])
-    async def test_no_secret_is_in_what_people_are_told(
+    async def test_no_secret_appears_in_the_reason_of_a_failure(
         self, rig: AgentRig, behaviour: Behaviour
     ) -> None:
         if not rig.secret or (agent := await rig.agent(behaviour)) is None:
-            pytest.skip("it has no secret, or this cannot happen to it")
+            pytest.skip("this agent has no secret, or its peer cannot behave so")
 
         events = await _all(agent, _turn(rig.name))
 
@@ -211,7 +214,7 @@ async def _nothing() -> AsyncIterator[AgentInput]:
 
 
 async def _until_ended(before: set[asyncio.Task[object]]) -> None:
-    """Tasks that were begun have ended."""
+    """Wait until the tasks that were started since `before` have ended."""
     async with asyncio.timeout(_SOON):
         while left := asyncio.all_tasks() - before:
             await asyncio.wait(left)

@@ -59,7 +59,7 @@ def archived(exported: ExportedMessage, format_name: str) -> ArchivedMessage:
 
 
 def write_all(form: ExportFormat, items: Sequence[ExportItem], target: Path) -> None:
-    """Write an export of what was read from one, in the order in which the archive gives it."""
+    """Write the items of an export to `target`, in the order in which the archive returns them."""
     writer = form.writer(target, WriteOptions())
     assert writer is not None
     for item in items:
@@ -75,12 +75,12 @@ def write_all(form: ExportFormat, items: Sequence[ExportItem], target: Path) -> 
 
 
 class ExportFormatContract(ABC):
-    """What every format promises. A subclass gives a format and small exports of it."""
+    """Tests of the promises of every export format. A subclass provides a format and a sample."""
 
     @pytest.fixture
     @abstractmethod
     def form(self) -> ExportFormat:
-        """The format."""
+        """The format under test."""
 
     @pytest.fixture
     @abstractmethod
@@ -90,7 +90,7 @@ class ExportFormatContract(ABC):
 
     @pytest.fixture
     def options(self) -> ReadOptions:
-        """What the samples do not say."""
+        """Reading options for facts that the sample lacks."""
         return ReadOptions()
 
     @abstractmethod
@@ -99,8 +99,8 @@ class ExportFormatContract(ABC):
 
     @abstractmethod
     def comparable(self, path: Path) -> object:
-        """Return what an export says, as plain values that do not depend on the order of keys or
-        on the compression."""
+        """Return the content of an export as plain values, independent of the order of keys and of
+        compression."""
 
     def test_the_format_recognises_its_own_export(self, form: ExportFormat, sample: Path) -> None:
         assert form.recognises(sample)
@@ -153,7 +153,7 @@ class ExportFormatContract(ABC):
                 assert item.posted.place.channel.key in channels
                 assert item.posted.author.id in people
 
-    def test_an_export_is_the_same_at_each_reading(
+    def test_reading_an_export_twice_gives_the_same_items(
         self, form: ExportFormat, sample: Path, options: ReadOptions
     ) -> None:
         first, again = form.reader(sample, options), form.reader(sample, options)
@@ -165,7 +165,7 @@ class ExportFormatContract(ABC):
             first.close()
             again.close()
 
-    def test_an_export_of_an_import_says_the_same(
+    def test_an_exported_import_equals_the_original_export(
         self, form: ExportFormat, sample: Path, options: ReadOptions, tmp_path: Path
     ) -> None:
         target = tmp_path / "written" / sample.name
@@ -179,7 +179,7 @@ class ExportFormatContract(ABC):
 
         assert self.comparable(target) == self.comparable(sample)
 
-    def test_a_truncated_export_is_reported_and_raises_nothing_else(
+    def test_a_truncated_export_raises_only_export_unreadable(
         self, form: ExportFormat, sample: Path, options: ReadOptions
     ) -> None:
         for file in [sample] if sample.is_file() else sorted(sample.rglob("*")):

@@ -13,8 +13,8 @@ class ListInbox:
     """Records what a connector delivers, each payload once, like the router's inbox.
 
     `raws` are the payloads, `repeats` counts repeated ones, `sessions` are the accounts whose
-    sessions began. When `fail_with` is set, `accept` raises it. `messages` are what `message_of`
-    returns.
+    sessions began. `messages` are the results of `shown`. When `fail_with` is set, `accept` raises
+    it.
     """
 
     def __init__(self) -> None:
@@ -27,6 +27,11 @@ class ListInbox:
         self._seen: set[tuple[AccountId, str]] = set()
 
     async def accept(self, raw: Raw) -> bool:
+        """Record a payload. Returns False for a repeated one.
+
+        Raises:
+            Exception: the exception in `fail_with`.
+        """
         if self.fail_with is not None:
             raise self.fail_with
         fresh = (raw.account, raw.dedupe_key) not in self._seen
@@ -39,14 +44,20 @@ class ListInbox:
         return fresh
 
     def session_began(self, account: AccountId, channel: ChannelRef | None = None) -> None:
+        """Record the account; the channel is ignored."""
         self.sessions.append(account)
         self._changed.set()
 
-    async def message_of(self, channel: ChannelRef, native_id: str) -> Message | None:
+    async def shown(self, channel: ChannelRef, native_id: str) -> Message | None:
+        """Return the message in `messages` that this native message shows."""
         return self.messages.get((channel, native_id))
 
     async def until(self, holds: Callable[[], bool], *, seconds: float = 60.0) -> None:
-        """Wait until a delivery makes `holds()` true. Raises TimeoutError after `seconds`."""
+        """Wait until a delivery makes `holds()` true.
+
+        Raises:
+            TimeoutError: it was still false after `seconds`.
+        """
         async with asyncio.timeout(seconds):
             while not holds():
                 self._changed.clear()

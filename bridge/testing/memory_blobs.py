@@ -1,4 +1,4 @@
-"""A blob store in memory, held to the same contract as the durable one. For tests."""
+"""A blob store in memory for tests; it passes the contract suite of blob stores."""
 
 from __future__ import annotations
 
@@ -17,19 +17,24 @@ _PIECE = 64 * 1024
 
 
 @dataclass
-class _Kept:
+class _StoredFile:
     content: bytes
-    put: float
+    put_at: float
 
 
 class MemoryBlobs:
-    """Implements `bridge.ports.blobs.Blobs` in a dict."""
+    """Implements `bridge.ports.blobs.Blobs` with a dict."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._kept: dict[str, _Kept] = {}
+        self._kept: dict[str, _StoredFile] = {}
 
     async def put(self, chunks: AsyncIterable[bytes], *, limit: int) -> BlobRef:
+        """Store a stream of at most `limit` bytes.
+
+        Raises:
+            FileTooLarge: the stream has more bytes.
+        """
         gathered = bytearray()
         async for chunk in chunks:
             gathered += chunk
@@ -37,35 +42,48 @@ class MemoryBlobs:
                 raise FileTooLarge(f"A file has more than {limit} bytes, and was not kept")
         content = bytes(gathered)
         file_id = file_id_of(sha256(content).hexdigest())
-        self._kept[file_id] = _Kept(content, self._clock.time())
+        self._kept[file_id] = _StoredFile(content, self._clock.time())
         return _ref(file_id, content)
 
     @asynccontextmanager
     async def open(
         self, file_id: str, *, start: int = 0, end: int | None = None
     ) -> AsyncGenerator[AsyncIterator[bytes]]:
+        """Read the bytes from `start` to before `end`, within a `with` block.
+
+        Raises:
+            FileMissing: on entering; nothing is stored under this id.
+            FileDamaged: while reading; the bytes do not match the hash.
+        """
         blob = self._kept.get(file_id)
         if blob is None:
             raise FileMissing(f"No file {file_id[:40]!r} is kept")
         yield _pieces(file_id, blob.content, start, end)
 
     async def stat(self, file_id: str) -> BlobRef | None:
+        """Return the ref of a stored file; None when nothing is stored under this id."""
         blob = self._kept.get(file_id)
         return None if blob is None else _ref(file_id, blob.content)
 
     async def remove(self, file_id: str) -> bool:
+        """Delete a file. Returns False when there was none."""
         return self._kept.pop(file_id, None) is not None
 
     async def sweep(self, used: Container[str], before: float) -> int:
-        old = [name for name, blob in self._kept.items() if blob.put < before and name not in used]
+        """Delete the files that are not in `used` and were last put before `before`."""
+        old = [
+            name for name, blob in self._kept.items() if blob.put_at < before and name not in used
+        ]
         for file_id in old:
             del self._kept[file_id]
         return len(old)
 
     async def total(self) -> BlobTotal:
+        """Return the number of stored files and the sum of their bytes."""
         return BlobTotal(len(self._kept), sum(len(blob.content) for blob in self._kept.values()))
 
     async def close(self) -> None:
+        """Do nothing: there is nothing to release."""
         return
 
     def damage(self, file_id: str) -> None:

@@ -1,4 +1,4 @@
-"""The contract of every store, as tests: provide a `store` fixture and inherit `StoreContract`.
+"""Contract suite for stores: inherit `StoreContract` and provide its `store` fixture.
 
 class TestMyStore(StoreContract):
     @pytest.fixture
@@ -63,8 +63,10 @@ from bridge.testing.store_contract_rooms import RoomsContract
 from bridge.uacs import Actor, Conversation, Message, TextPart, to_timestamp
 
 ACME = AccountId("acme")
-HOME = ChannelRef(platform="tin", workspace="W1", channel="home")  # where people speak
-AWAY = ChannelRef(platform="wire", workspace="W2", channel="away")  # where it is carried to
+HOME = ChannelRef(platform="tin", workspace="W1", channel="home")  # where people post
+AWAY = ChannelRef(
+    platform="wire", workspace="W2", channel="away"
+)  # where their posts are copied to
 FAR = ChannelRef(platform="wire", workspace="W2", channel="far")
 ANN = Person(id=actor_id_of("tin", "W1", "U1"), name="Ann", picture="https://pictures.test/ann")
 BYLINE = Byline(name="Ann", picture=ANN.picture)
@@ -88,19 +90,21 @@ def raw(number: int = 1, **changes: Any) -> Raw:
     return Raw(**{**fields, **changes})
 
 
-def later(new: NewMessage, text: str, time: float, *operations: Operation) -> Admission:
+def edit_admission(new: NewMessage, text: str, time: float, *operations: Operation) -> Admission:
     """Return the admission of a person's edit of an archived message."""
-    changed = words(new.native_id or "", text)
+    changed = ann_message(new.native_id or "", text)
     return Admission("edited", changes=(Change(changed, "edited", time, operations),))
 
 
-def removal(name: str, new: NewMessage, channel: ChannelRef = AWAY) -> DeleteMessage:
+def deletion(name: str, new: NewMessage, channel: ChannelRef = AWAY) -> DeleteMessage:
+    """Return an operation that deletes the message's copies in the channel."""
     return DeleteMessage(
         id=OperationId(name), account=ACME, channel=channel, room=ROOM, message=new.id
     )
 
 
-def words(native_id: str, text: str = "Hello", channel: ChannelRef = HOME) -> Message:
+def ann_message(native_id: str, text: str = "Hello", channel: ChannelRef = HOME) -> Message:
+    """Return a canonical message of Ann's with this text."""
     return Message(
         message_id=message_id_of(channel, native_id),
         timestamp=to_timestamp(datetime.fromtimestamp(START, UTC)),
@@ -120,7 +124,7 @@ def new_message(
 ) -> NewMessage:
     """Return a message of Ann's in HOME."""
     return NewMessage(
-        message=words(native_id, text),
+        message=ann_message(native_id, text),
         author=ANN,
         time=time,
         place=Place(channel=HOME, thread=thread),
@@ -144,6 +148,7 @@ def stored(new: NewMessage) -> StoredMessage:
 
 
 def post(name: str, new: NewMessage, channel: ChannelRef = AWAY, **changes: Any) -> PostMessage:
+    """Return an operation that posts the message into the channel."""
     return PostMessage(
         id=OperationId(name),
         account=ACME,
@@ -156,6 +161,7 @@ def post(name: str, new: NewMessage, channel: ChannelRef = AWAY, **changes: Any)
 
 
 def edit(name: str, new: NewMessage, channel: ChannelRef = AWAY) -> EditMessage:
+    """Return an operation that edits the message's copies in the channel."""
     return EditMessage(
         id=OperationId(name),
         account=ACME,
@@ -167,32 +173,35 @@ def edit(name: str, new: NewMessage, channel: ChannelRef = AWAY) -> EditMessage:
 
 
 def copy(native_id: str, slot: int = 0, **changes: Any) -> Receipt:
+    """Return the receipt of one native copy."""
     return Receipt(slot=slot, native_id=native_id, **changes)
 
 
 def done(name: str, *receipts: Receipt, **changes: Any) -> Settlement:
+    """Return the settlement of an operation that succeeded."""
     return Settlement(OperationId(name), "done", receipts, **changes)
 
 
 async def admit(store: Store, new: NewMessage, *operations: Operation, **changes: Any) -> Admitted:
+    """Admit a message together with operations."""
     return await store.admit(Admission("routed", message=new, operations=operations, **changes))
 
 
-async def carry(store: Store, name: str, *receipts: Receipt, **changes: Any) -> None:
-    """An operation from its beginning to its end."""
+async def begin_and_settle(store: Store, name: str, *receipts: Receipt, **changes: Any) -> None:
+    """Begin an operation and settle it as done."""
     await store.begin(OperationId(name))
     await store.settle(done(name, *receipts, **changes))
 
 
 async def head(store: Store, channel: ChannelRef = AWAY) -> OutboxItem:
-    """The head of a lane that has one."""
+    """Return the head of a lane; fail the test when the lane is empty."""
     item = await store.head(channel.lane)
     assert item is not None
     return item
 
 
-async def waiting_names(store: Store, channel: ChannelRef = AWAY) -> list[str]:
-    """Ids of a lane's open operations in order; ends all of them."""
+async def drain_lane(store: Store, channel: ChannelRef = AWAY) -> list[str]:
+    """Cancel the open operations of a lane and return their ids in order."""
     names: list[str] = []
     while (item := await store.head(channel.lane)) is not None:
         names.append(item.delivery.operation.id)
@@ -201,28 +210,32 @@ async def waiting_names(store: Store, channel: ChannelRef = AWAY) -> list[str]:
 
 
 class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsContract):
-    """Inherit it in a class whose name begins with Test."""
+    """Tests of the promises that every store keeps.
+
+    Inherit it in a class whose name begins with `Test`.
+    """
 
     @pytest.fixture
     def clock(self) -> ManualClock:
+        """The clock of the store."""
         return ManualClock()
 
     # --- inbox --------------------------------------------------------------------------------
 
-    async def test_a_payload_is_kept_and_waits(self, store: Store) -> None:
+    async def test_an_accepted_payload_becomes_a_waiting_row(self, store: Store) -> None:
         row = await store.accept(raw(1), advance=False)
 
         assert row is not None
         assert row.raw == raw(1)
         assert await store.waiting_rows() == [row]
 
-    async def test_the_same_delivery_is_kept_once(self, store: Store) -> None:
+    async def test_a_repeated_delivery_is_stored_once(self, store: Store) -> None:
         first = await store.accept(raw(1), advance=False)
 
         assert await store.accept(raw(1, payload=b"other"), advance=False) is None
         assert await store.waiting_rows() == [first]
 
-    async def test_a_finished_delivery_is_a_repeat_all_the_same(self, store: Store) -> None:
+    async def test_a_delivery_that_was_admitted_before_is_a_repeat(self, store: Store) -> None:
         row = await store.accept(raw(1), advance=False)
         assert row is not None
         await store.admit(Admission("ignored", row.id))
@@ -235,7 +248,9 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
 
         assert await store.accept(raw(1, account=AccountId("other")), advance=False) is not None
 
-    async def test_rows_come_back_in_the_order_they_were_kept(self, store: Store) -> None:
+    async def test_waiting_rows_are_returned_in_the_order_they_were_stored(
+        self, store: Store
+    ) -> None:
         rows_kept = [await store.accept(raw(number), advance=False) for number in (5, 3, 4)]
 
         rows = await store.waiting_rows()
@@ -243,7 +258,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert list(rows) == rows_kept
         assert [row.id for row in rows] == sorted(row.id for row in rows)
 
-    async def test_rows_handed_over_at_once_are_all_kept(self, store: Store) -> None:
+    async def test_concurrently_accepted_payloads_are_all_stored(self, store: Store) -> None:
         async with asyncio.TaskGroup() as group:
             for number in range(200):
                 group.create_task(store.accept(raw(number % 100), advance=True))
@@ -251,28 +266,26 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert len(await store.waiting_rows()) == 100
         assert await store.cursor(ACME, HOME) == "000099"
 
-    async def test_a_payload_may_belong_to_no_channel_and_hold_any_bytes(
-        self, store: Store
-    ) -> None:
+    async def test_a_payload_may_have_no_channel_and_any_bytes(self, store: Store) -> None:
         odd = raw(1, channel=None, payload=bytes(range(256)) * 300, dedupe_key="\0 ’ 🙂")
 
         await store.accept(odd, advance=True)
 
         assert [row.raw for row in await store.waiting_rows()] == [odd]
 
-    async def test_accept_moves_the_cursor_only_where_it_is_asked_to(self, store: Store) -> None:
+    async def test_accept_moves_the_cursor_only_with_advance(self, store: Store) -> None:
         await store.accept(raw(1), advance=True)
         await store.accept(raw(2), advance=False)
 
         assert await store.cursor(ACME, HOME) == "000001"
 
-    async def test_a_repeat_moves_the_cursor_too(self, store: Store) -> None:
+    async def test_a_repeated_payload_moves_the_cursor_too(self, store: Store) -> None:
         await store.accept(raw(2), advance=False)
         await store.accept(raw(2), advance=True)
 
         assert await store.cursor(ACME, HOME) == "000002"
 
-    async def test_a_cursor_never_goes_back(self, store: Store) -> None:
+    async def test_a_cursor_never_moves_back(self, store: Store) -> None:
         await store.set_cursor(ACME, HOME, "0005")
         await store.set_cursor(ACME, HOME, "0004")
 
@@ -286,7 +299,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.cursor(ACME, AWAY) == "2"
         assert await store.cursor(AccountId("other"), HOME) is None
 
-    async def test_a_failed_row_is_listed_with_its_error_until_it_is_tried_again(
+    async def test_a_failed_row_is_listed_with_its_error_until_it_is_retried(
         self, store: Store
     ) -> None:
         row = await store.accept(raw(1), advance=False)
@@ -308,7 +321,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
 
         assert len(await store.failed_rows(limit=2)) == 2
 
-    async def test_a_row_that_is_not_there_is_an_error(self, store: Store) -> None:
+    async def test_an_unknown_row_is_an_error(self, store: Store) -> None:
         with pytest.raises(StoreError, match="99"):
             await store.fail_row(99, "broken")
         with pytest.raises(StoreError, match="99"):
@@ -316,7 +329,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
 
     # --- credentials of payloads --------------------------------------------------------------
 
-    async def test_credentials_are_no_part_of_the_row(self, store: Store) -> None:
+    async def test_credentials_are_stored_apart_from_the_row(self, store: Store) -> None:
         secret = raw(1, credentials={"/response_url": "https://hooks.test/1"}, credentials_ttl=60.0)
 
         row = await store.accept(secret, advance=False)
@@ -326,9 +339,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.waiting_rows() == [row]
         assert await store.payload_credentials(row.id) == {"/response_url": "https://hooks.test/1"}
 
-    async def test_credentials_are_forgotten_when_their_time_is_over(
-        self, store: Store, clock: ManualClock
-    ) -> None:
+    async def test_expired_credentials_are_deleted(self, store: Store, clock: ManualClock) -> None:
         row = await store.accept(
             raw(1, credentials={"/t": "x"}, credentials_ttl=60.0), advance=True
         )
@@ -345,7 +356,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
 
     # --- admitting ----------------------------------------------------------------------------
 
-    async def test_an_admission_finishes_its_row(self, store: Store) -> None:
+    async def test_an_admission_ends_the_waiting_of_its_row(self, store: Store) -> None:
         row = await store.accept(raw(1), advance=False)
         assert row is not None
 
@@ -354,7 +365,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert admitted == Admitted(repeat=False)
         assert await store.waiting_rows() == []
 
-    async def test_an_admitted_message_is_given_back_whole(self, store: Store) -> None:
+    async def test_an_admitted_message_is_returned_with_all_its_fields(self, store: Store) -> None:
         new = new_message("m1", thread="m0", root="m0", reply_to=message_id_of(HOME, "m0"))
 
         await admit(store, new)
@@ -364,16 +375,16 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
     async def test_an_unknown_message_is_none(self, store: Store) -> None:
         assert await store.message(MessageId("tin:W1:home:nothing")) is None
 
-    async def test_a_message_of_an_agent_stands_nowhere(self, store: Store) -> None:
+    async def test_an_agents_message_has_no_place(self, store: Store) -> None:
         agent = Person(id=ActorId("agent:echo"), name="Echo", bot=True)
-        new = NewMessage(words("a1"), agent, START, state="streaming")
+        new = NewMessage(ann_message("a1"), agent, START, state="streaming")
 
         await admit(store, new)
 
         assert await store.message(new.id) == stored(new)
 
-    async def test_extra_fields_of_a_message_survive(self, store: Store) -> None:
-        odd = words("m1").model_copy(
+    async def test_extra_fields_of_a_message_are_stored(self, store: Store) -> None:
+        odd = ann_message("m1").model_copy(
             update={"metadata": {"tin": {"deep": [1, 2.5, None, "’"]}}, "extra": {"a": 1}}
         )
 
@@ -383,7 +394,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert saved is not None
         assert saved.message == odd
 
-    async def test_a_repeat_changes_nothing_but_its_row(self, store: Store) -> None:
+    async def test_a_repeated_message_changes_only_its_row(self, store: Store) -> None:
         first = new_message("m1", "first")
         await admit(store, first, timelines=(ROOM_TIMELINE,))
         row = await store.accept(raw(1), advance=False)
@@ -409,7 +420,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.person(ANN.id) is None
         assert [timeline for timeline, _ in await store.conversations()] == [ROOM_TIMELINE]
 
-    async def test_a_refused_admission_leaves_nothing_behind(self, store: Store) -> None:
+    async def test_a_refused_admission_changes_nothing(self, store: Store) -> None:
         row = await store.accept(raw(1), advance=False)
         assert row is not None
         unknown = new_message("never archived")
@@ -431,7 +442,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.conversations() == []
         assert await store.waiting_rows() == [row]
 
-    async def test_a_refused_admission_takes_no_neighbour_with_it(self, store: Store) -> None:
+    async def test_a_refused_admission_does_not_stop_concurrent_ones(self, store: Store) -> None:
         bad = admit(store, new_message("m1"), post("p1", new_message("never archived")))
         good = [admit(store, new_message(f"g{number}")) for number in range(20)]
 
@@ -441,7 +452,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert results == [Admitted()] * 20
         assert await store.message(new_message("g19").id) == stored(new_message("g19"))
 
-    async def test_an_operation_id_is_taken_once(self, store: Store) -> None:
+    async def test_an_operation_id_cannot_be_queued_twice(self, store: Store) -> None:
         await admit(store, new_message("m1"), post("p1", new_message("m1")))
 
         with pytest.raises(StoreError, match="p1"):
@@ -465,7 +476,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.open_lanes() == [FAR.lane]
         assert await store.resolve(AWAY, "x1") == new.id
 
-    async def test_settling_an_operation_that_nobody_knows_is_no_error(self, store: Store) -> None:
+    async def test_settling_an_unknown_operation_changes_nothing(self, store: Store) -> None:
         await store.admit(Admission("own echo", settles=(done("not ours", copy("x1")),)))
 
         assert await store.settle(done("not ours", copy("x1"))) is False
@@ -483,7 +494,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.person(ANN.id) == renamed
         assert await store.person(ActorId("tin:W1:nobody")) is None
 
-    async def test_an_author_stays_as_it_was_when_the_message_came(self, store: Store) -> None:
+    async def test_a_message_keeps_its_author_as_of_its_admission(self, store: Store) -> None:
         await admit(store, new_message("m1"))
 
         await store.save_person(ANN.model_copy(update={"name": "Ann B."}))
@@ -513,7 +524,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
             conversation_id=str(HOME_TIMELINE.id),
             created_at=to_timestamp(datetime.fromtimestamp(START + 1, UTC)),
             updated_at=to_timestamp(datetime.fromtimestamp(START + 3, UTC)),
-            messages=(words("m3"), words("m1"), words("m2")),
+            messages=(ann_message("m3"), ann_message("m1"), ann_message("m2")),
             metadata={
                 "uacs_bridge": {"kind": "channel", "name": "home", "channel": HOME.key},
             },
@@ -526,10 +537,10 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         newest = await store.conversation(ROOM_TIMELINE.id, newest=2)
         none = await store.conversation(ROOM_TIMELINE.id, newest=0)
 
-        assert newest.messages == (words("m3"), words("m4"))
+        assert newest.messages == (ann_message("m3"), ann_message("m4"))
         assert none.messages == ()
 
-    async def test_a_view_shows_a_part_of_a_conversation_with_its_answers(
+    async def test_a_view_returns_the_matching_messages_and_their_answers(
         self, store: Store
     ) -> None:
         room = (ROOM_TIMELINE,)
@@ -540,7 +551,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         await admit(store, by_bob, timelines=room)
         for number, native_id in enumerate(("m2", "m3")):
             question = message_id_of(HOME, native_id)
-            answer = NewMessage(words(f"a{number}"), ANN, START, reply_to=question)
+            answer = NewMessage(ann_message(f"a{number}"), ANN, START, reply_to=question)
             await admit(store, answer, timelines=room)
 
         async def ids_in_view(view: View, newest: int | None = None) -> list[str]:
@@ -553,34 +564,36 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await ids_in_view(View(person=bob.id)) == ["m3", "a1"]
         assert await ids_in_view(View(channel=HOME), newest=2) == ["m2", "a0"]
 
-    async def test_deleted_messages_are_absent_and_do_not_count(self, store: Store) -> None:
+    async def test_deleted_messages_are_absent_and_not_counted(self, store: Store) -> None:
         for number in range(3):
             await admit(store, new_message(f"m{number}"), timelines=(ROOM_TIMELINE,))
 
-        await store.change_message(words("m1"), "deleted")
+        await store.change_message(ann_message("m1"), "deleted")
 
         conversation = await store.conversation(ROOM_TIMELINE.id, newest=2)
-        assert conversation.messages == (words("m0"), words("m2"))
+        assert conversation.messages == (ann_message("m0"), ann_message("m2"))
 
-    async def test_changed_messages_read_as_they_are_now(self, store: Store) -> None:
+    async def test_a_conversation_has_the_latest_state_of_an_edited_message(
+        self, store: Store
+    ) -> None:
         await admit(store, new_message("m1"), timelines=(ROOM_TIMELINE,))
 
-        await store.change_message(words("m1", "changed"), "edited")
+        await store.change_message(ann_message("m1", "changed"), "edited")
 
         conversation = await store.conversation(ROOM_TIMELINE.id)
-        assert conversation.messages == (words("m1", "changed"),)
+        assert conversation.messages == (ann_message("m1", "changed"),)
 
     async def test_an_unknown_conversation_is_an_error(self, store: Store) -> None:
         with pytest.raises(StoreError, match=str(ROOM_TIMELINE.id)):
             await store.conversation(ROOM_TIMELINE.id)
 
-    async def test_timelines_are_listed_with_their_number_of_messages(self, store: Store) -> None:
+    async def test_timelines_are_listed_with_their_message_counts(self, store: Store) -> None:
         await admit(store, new_message("m1"), timelines=(ROOM_TIMELINE, HOME_TIMELINE))
         await admit(store, new_message("m2"), timelines=(ROOM_TIMELINE,))
 
         assert await store.conversations() == [(ROOM_TIMELINE, 2), (HOME_TIMELINE, 1)]
 
-    async def test_a_timeline_can_begin_without_a_message(
+    async def test_a_timeline_can_be_created_without_a_message(
         self, store: Store, clock: ManualClock
     ) -> None:
         await store.admit(Admission("thread started", timelines=(ROOM_TIMELINE,)))
@@ -591,7 +604,9 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert empty.created_at == to_timestamp(datetime.fromtimestamp(clock.now, UTC))
         assert await store.conversations() == [(ROOM_TIMELINE, 1)]
 
-    async def test_admissions_at_once_get_numbers_without_gaps(self, store: Store) -> None:
+    async def test_concurrent_admissions_get_sequence_numbers_without_gaps(
+        self, store: Store
+    ) -> None:
         async with asyncio.TaskGroup() as group:
             for number in range(50):
                 group.create_task(
@@ -607,133 +622,139 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
 
     # --- changing -----------------------------------------------------------------------------
 
-    async def test_a_message_that_is_not_there_cannot_be_changed(self, store: Store) -> None:
+    async def test_changing_an_unknown_message_is_an_error(self, store: Store) -> None:
         with pytest.raises(StoreError, match="m1"):
-            await store.change_message(words("m1"), "edited")
+            await store.change_message(ann_message("m1"), "edited")
 
-    async def test_a_change_queues_its_operations_with_it(self, store: Store) -> None:
+    async def test_a_change_queues_its_operations(self, store: Store) -> None:
         new = new_message("m1")
         await admit(store, new)
 
-        await store.change_message(words("m1", "changed"), "edited", [edit("e1", new)])
+        await store.change_message(ann_message("m1", "changed"), "edited", [edit("e1", new)])
 
         item = await head(store)
         assert item.delivery.operation == edit("e1", new)
-        assert item.delivery.message == words("m1", "changed")
+        assert item.delivery.message == ann_message("m1", "changed")
         assert item.message_state == "edited"
 
-    async def test_a_change_with_a_wrong_operation_changes_nothing(self, store: Store) -> None:
+    async def test_a_change_with_a_repeated_operation_id_changes_nothing(
+        self, store: Store
+    ) -> None:
         new = new_message("m1")
         await admit(store, new, post("p1", new))
 
         with pytest.raises(StoreError, match="p1"):
-            await store.change_message(words("m1", "changed"), "edited", [post("p1", new)])
+            await store.change_message(ann_message("m1", "changed"), "edited", [post("p1", new)])
 
         assert await store.message(new.id) == stored(new)
 
-    async def test_an_edit_is_left_out_while_the_post_waits(self, store: Store) -> None:
+    async def test_an_edit_is_merged_into_a_waiting_post(self, store: Store) -> None:
         new = new_message("m1")
         await admit(store, new, post("p1", new))
 
-        await store.change_message(words("m1", "changed"), "edited", [edit("e1", new)])
+        await store.change_message(ann_message("m1", "changed"), "edited", [edit("e1", new)])
 
         item = await head(store)
-        assert item.delivery.message == words("m1", "changed")
-        assert await waiting_names(store) == ["p1"]
+        assert item.delivery.message == ann_message("m1", "changed")
+        assert await drain_lane(store) == ["p1"]
 
     async def test_an_edit_is_queued_behind_a_post_that_is_being_sent(self, store: Store) -> None:
         new = new_message("m1")
         await admit(store, new, post("p1", new))
         await store.begin(OperationId("p1"))
 
-        await store.change_message(words("m1", "changed"), "edited", [edit("e1", new)])
+        await store.change_message(ann_message("m1", "changed"), "edited", [edit("e1", new)])
 
-        assert await waiting_names(store) == ["p1", "e1"]
+        assert await drain_lane(store) == ["p1", "e1"]
 
-    async def test_an_edit_is_queued_where_the_waiting_post_stands_in_part(
-        self, store: Store
-    ) -> None:
+    async def test_an_edit_is_queued_behind_a_post_that_was_partly_sent(self, store: Store) -> None:
         new = new_message("m1")
         await admit(store, new, post("p1", new))
         await store.begin(OperationId("p1"))
         await store.record(OperationId("p1"), [copy("x0")])
         await store.postpone(OperationId("p1"), START + 5, "busy")
 
-        await store.change_message(words("m1", "changed"), "edited", [edit("e1", new)])
+        await store.change_message(ann_message("m1", "changed"), "edited", [edit("e1", new)])
 
-        assert await waiting_names(store) == ["p1", "e1"]
+        assert await drain_lane(store) == ["p1", "e1"]
 
-    async def test_edits_that_wait_become_one(self, store: Store) -> None:
+    async def test_waiting_edits_of_a_message_are_merged(self, store: Store) -> None:
         new = new_message("m1")
         await admit(store, new)
 
         for number in range(3):
-            changed = words("m1", f"state {number}")
+            changed = ann_message("m1", f"state {number}")
             await store.change_message(changed, "streaming", [edit(f"e{number}", new)])
 
         item = await head(store)
-        assert item.delivery.message == words("m1", "state 2")
-        assert await waiting_names(store) == ["e0"]
+        assert item.delivery.message == ann_message("m1", "state 2")
+        assert await drain_lane(store) == ["e0"]
 
-    async def test_an_edit_that_is_being_sent_takes_no_later_one_in(self, store: Store) -> None:
+    async def test_an_edit_is_queued_behind_an_edit_that_is_being_sent(self, store: Store) -> None:
         new = new_message("m1")
         await admit(store, new)
-        await store.change_message(words("m1", "one"), "edited", [edit("e1", new)])
+        await store.change_message(ann_message("m1", "one"), "edited", [edit("e1", new)])
         await store.begin(OperationId("e1"))
 
-        await store.change_message(words("m1", "two"), "edited", [edit("e2", new)])
+        await store.change_message(ann_message("m1", "two"), "edited", [edit("e2", new)])
 
-        assert await waiting_names(store) == ["e1", "e2"]
+        assert await drain_lane(store) == ["e1", "e2"]
 
-    async def test_edits_of_other_lanes_and_messages_stay_apart(self, store: Store) -> None:
-        first, two = new_message("m1"), new_message("m2")
+    async def test_edits_of_different_lanes_or_messages_are_not_merged(self, store: Store) -> None:
+        first, second = new_message("m1"), new_message("m2")
         await admit(store, first, post("p1", first, AWAY))
-        await admit(store, two)
+        await admit(store, second)
 
-        await store.change_message(words("m1", "x"), "edited", [edit("e1", first, FAR)])
-        await store.change_message(words("m2", "x"), "edited", [edit("e2", two, AWAY)])
+        await store.change_message(ann_message("m1", "x"), "edited", [edit("e1", first, FAR)])
+        await store.change_message(ann_message("m2", "x"), "edited", [edit("e2", second, AWAY)])
 
-        assert await waiting_names(store, AWAY) == ["p1", "e2"]
-        assert await waiting_names(store, FAR) == ["e1"]
+        assert await drain_lane(store, AWAY) == ["p1", "e2"]
+        assert await drain_lane(store, FAR) == ["e1"]
 
-    # --- what people change -------------------------------------------------------------------
+    # --- admitted changes ----------------------------------------------------------------------
 
-    async def test_a_change_is_admitted_with_its_row_and_its_operations(self, store: Store) -> None:
+    async def test_an_admitted_change_updates_the_message_and_queues_its_operations(
+        self, store: Store
+    ) -> None:
         new = new_message("m1")
         await admit(store, new, post("p1", new), timelines=(ROOM_TIMELINE,))
-        await carry(store, "p1", copy("x0"))
+        await begin_and_settle(store, "p1", copy("x0"))
 
-        await store.admit(later(new, "changed", START + 5, edit("e1", new)))
+        await store.admit(edit_admission(new, "changed", START + 5, edit("e1", new)))
 
         item = await head(store)
         assert item.delivery.operation == edit("e1", new)
-        assert item.delivery.message == words("m1", "changed")
-        assert (await store.conversation(ROOM_TIMELINE.id)).messages == (words("m1", "changed"),)
+        assert item.delivery.message == ann_message("m1", "changed")
+        assert (await store.conversation(ROOM_TIMELINE.id)).messages == (
+            ann_message("m1", "changed"),
+        )
 
-    async def test_an_older_change_changes_nothing(self, store: Store) -> None:
+    async def test_a_change_that_is_not_newer_is_ignored(self, store: Store) -> None:
         new = new_message("m1")
         await admit(store, new)
-        await store.admit(later(new, "newest", START + 5, edit("e1", new)))
+        await store.admit(edit_admission(new, "newest", START + 5, edit("e1", new)))
 
-        await store.admit(later(new, "older", START + 4, edit("e2", new, FAR)))
-        await store.admit(later(new, "as old", START + 5, edit("e3", new, FAR)))
+        await store.admit(edit_admission(new, "older", START + 4, edit("e2", new, FAR)))
+        await store.admit(edit_admission(new, "as old", START + 5, edit("e3", new, FAR)))
 
-        assert (await head(store)).delivery.message == words("m1", "newest")
-        assert await waiting_names(store, FAR) == []
+        assert (await head(store)).delivery.message == ann_message("m1", "newest")
+        assert await drain_lane(store, FAR) == []
 
-    async def test_what_is_deleted_stays_so(self, store: Store) -> None:
+    async def test_an_edit_of_a_deleted_message_changes_nothing(self, store: Store) -> None:
         new = new_message("m1")
         await admit(store, new, timelines=(ROOM_TIMELINE,))
-        gone = Change(new.message, "deleted", START + 5)
-        await store.admit(Admission("deleted", changes=(gone,)))
+        deleted = Change(new.message, "deleted", START + 5)
+        await store.admit(Admission("deleted", changes=(deleted,)))
 
-        await store.admit(later(new, "back", START + 9, edit("e1", new)))
+        await store.admit(edit_admission(new, "back", START + 9, edit("e1", new)))
 
         assert (await store.conversation(ROOM_TIMELINE.id)).messages == ()
         assert await store.open_lanes() == []
 
-    async def test_a_change_of_what_is_not_there_changes_nothing(self, store: Store) -> None:
-        await store.admit(later(new_message("m1"), "changed", START + 5))
+    async def test_an_admitted_change_of_an_unknown_message_changes_nothing(
+        self, store: Store
+    ) -> None:
+        await store.admit(edit_admission(new_message("m1"), "changed", START + 5))
 
         assert await store.message(new_message("m1").id) is None
 
@@ -741,21 +762,21 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         new = new_message("m1")
         await admit(store, new, post("p1", new), post("p2", new, FAR))
         await store.begin(OperationId("p2"))
-        gone = Change(
-            new.message, "deleted", START + 5, (removal("d1", new), removal("d2", new, FAR))
+        deleted = Change(
+            new.message, "deleted", START + 5, (deletion("d1", new), deletion("d2", new, FAR))
         )
 
-        await store.admit(Admission("deleted", changes=(gone,)))
+        await store.admit(Admission("deleted", changes=(deleted,)))
 
-        assert await waiting_names(store) == []
-        assert await waiting_names(store, FAR) == ["p2", "d2"]
+        assert await drain_lane(store) == []
+        assert await drain_lane(store, FAR) == ["p2", "d2"]
         assert await store.dead_letters() == []
 
-    async def test_the_posts_of_a_message_are_those_that_may_stand(self, store: Store) -> None:
+    async def test_the_posts_of_a_message_exclude_dead_letters(self, store: Store) -> None:
         new = new_message("m1")
         posts = [post("p1", new), post("p2", new, FAR), post("p3", new, HOME)]
         await admit(store, new, *posts)
-        await carry(store, "p1", copy("x0"))
+        await begin_and_settle(store, "p1", copy("x0"))
         await store.settle(Settlement(OperationId("p2"), "dead", error="refused"))
 
         assert await store.posts_of(new.id) == [posts[0], posts[2]]
@@ -763,7 +784,9 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
 
     # --- resolving ----------------------------------------------------------------------------
 
-    async def test_a_native_id_resolves_to_what_was_said_there(self, store: Store) -> None:
+    async def test_a_native_id_resolves_to_the_message_posted_in_that_channel(
+        self, store: Store
+    ) -> None:
         await admit(store, new_message("m1"))
 
         assert await store.resolve(HOME, "m1") == new_message("m1").id
@@ -774,7 +797,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         new = new_message("m1")
         await admit(store, new, post("p1", new))
 
-        await carry(store, "p1", copy("x1"), copy("x2", 1))
+        await begin_and_settle(store, "p1", copy("x1"), copy("x2", 1))
 
         assert await store.resolve(AWAY, "x1") == new.id
         assert await store.resolve(AWAY, "x2") == new.id
@@ -785,23 +808,25 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
             id=OperationId("d1"), account=ACME, channel=AWAY, room=ROOM, message=new.id
         )
         await admit(store, new, post("p1", new), removal)
-        await carry(store, "p1", copy("x1"))
+        await begin_and_settle(store, "p1", copy("x1"))
 
-        await carry(store, "d1", copy("x1", deleted=True))
+        await begin_and_settle(store, "d1", copy("x1", deleted=True))
 
         assert await store.resolve(AWAY, "x1") == new.id
 
-    async def test_a_stand_in_resolves_to_the_message_that_it_shows(self, store: Store) -> None:
+    async def test_a_copy_that_starts_a_thread_anew_resolves_to_its_own_message(
+        self, store: Store
+    ) -> None:
         new = new_message("m1", thread="m0", root="m0")
         await admit(store, new, post("p1", new, root=new.root))
 
-        await carry(store, "p1", copy("x1"), thread_of=new.root)
+        await begin_and_settle(store, "p1", copy("x1"), thread_of=new.root)
 
         assert await store.resolve(AWAY, "x1") == new.id
 
     # --- lanes --------------------------------------------------------------------------------
 
-    async def test_the_head_of_a_lane_holds_all_that_encoding_needs(
+    async def test_the_head_of_a_lane_has_the_delivery_and_its_times(
         self, store: Store, clock: ManualClock
     ) -> None:
         new = new_message("m1")
@@ -827,16 +852,16 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         await admit(store, second, post("x", second), post("elsewhere", second, FAR))
 
         assert sorted(await store.open_lanes()) == sorted([AWAY.lane, FAR.lane])
-        assert await waiting_names(store) == ["z", "y", "x"]
+        assert await drain_lane(store) == ["z", "y", "x"]
         assert await store.open_lanes() == [FAR.lane]
 
-    async def test_an_operation_is_known_from_its_queueing_on(self, store: Store) -> None:
+    async def test_an_operation_is_known_once_it_is_queued(self, store: Store) -> None:
         new = new_message("m1")
         await admit(store, new, post("p1", new))
         assert await store.knows_operation(OperationId("p1"))
         assert not await store.knows_operation(OperationId("nobody's"))
 
-    async def test_the_oldest_open_notice_of_a_lane_is_found_behind_others(
+    async def test_the_oldest_open_notice_of_a_lane_is_found_behind_other_posts(
         self, store: Store
     ) -> None:
         new, new_notice = new_message("m1"), new_message("n1")
@@ -852,7 +877,9 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         await store.settle(Settlement(OperationId("p2"), "done"))
         assert await store.notice(AWAY.lane) is None
 
-    async def test_a_begun_operation_stays_the_head(self, store: Store, clock: ManualClock) -> None:
+    async def test_an_operation_that_is_being_sent_stays_the_head(
+        self, store: Store, clock: ManualClock
+    ) -> None:
         new = new_message("m1")
         await admit(store, new, post("p1", new))
         clock.now += 3
@@ -863,7 +890,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert (item.state, item.attempts, item.began) == ("sending", 1, START + 3)
         assert await store.open_lanes() == [AWAY.lane]
 
-    async def test_each_beginning_counts(self, store: Store) -> None:
+    async def test_each_begin_counts_as_an_attempt(self, store: Store) -> None:
         new = new_message("m1")
         await admit(store, new, post("p1", new))
 
@@ -888,7 +915,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
     async def test_a_settled_or_unknown_operation_cannot_begin(self, store: Store) -> None:
         new = new_message("m1")
         await admit(store, new, post("p1", new))
-        await carry(store, "p1", copy("x1"))
+        await begin_and_settle(store, "p1", copy("x1"))
 
         with pytest.raises(NotOpen, match="p1"):
             await store.begin(OperationId("p1"))
@@ -911,7 +938,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
     async def test_a_settled_operation_is_not_postponed(self, store: Store) -> None:
         new = new_message("m1")
         await admit(store, new, post("p1", new))
-        await carry(store, "p1", copy("x1"))
+        await begin_and_settle(store, "p1", copy("x1"))
 
         await store.postpone(OperationId("p1"), START + 30, "too late")
 
@@ -939,7 +966,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
     async def test_a_settled_operation_records_nothing(self, store: Store) -> None:
         new = new_message("m1")
         await admit(store, new, post("p1", new), edit("e1", new))
-        await carry(store, "p1", copy("x0"))
+        await begin_and_settle(store, "p1", copy("x0"))
 
         await store.record(OperationId("p1"), [copy("x1", 1)])
 
@@ -950,13 +977,13 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
 
         assert await store.resolve(AWAY, "x1") is None
 
-    async def test_after_is_the_last_native_id_of_the_last_settled_post(self, store: Store) -> None:
+    async def test_after_is_the_last_native_id_of_the_last_sent_post(self, store: Store) -> None:
         new = new_message("m1")
         operations = [post(f"p{number}", new) for number in range(3)]
         await admit(store, new, *operations)
         assert (await head(store)).after is None
 
-        await carry(store, "p0", copy("x0"), copy("x1", 1))
+        await begin_and_settle(store, "p0", copy("x0"), copy("x1", 1))
         assert (await head(store)).after == "x1"
         await store.settle(Settlement(OperationId("p1"), "dead", error="gone"))
 
@@ -974,27 +1001,27 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.settle(Settlement(OperationId("p1"), "dead")) is False
         assert (await head(store)).delivery.copies == (copy("x1"),)
 
-    async def test_an_operation_may_be_settled_before_it_began(self, store: Store) -> None:
+    async def test_an_operation_can_be_settled_before_it_began(self, store: Store) -> None:
         new = new_message("m1")
         await admit(store, new, post("p1", new))
 
         assert await store.settle(Settlement(OperationId("p1"), "cancelled")) is True
         assert await store.open_lanes() == []
 
-    async def test_the_copies_of_a_post_are_there_for_its_edit(self, store: Store) -> None:
+    async def test_the_delivery_of_an_edit_has_the_copies_of_the_post(self, store: Store) -> None:
         new = new_message("m1")
         await admit(store, new, post("p1", new))
-        await carry(store, "p1", copy("x1", 1, thread="t"), copy("x0", 0, thread="t"))
+        await begin_and_settle(store, "p1", copy("x1", 1, thread="t"), copy("x0", 0, thread="t"))
 
-        await store.change_message(words("m1", "changed"), "edited", [edit("e1", new)])
+        await store.change_message(ann_message("m1", "changed"), "edited", [edit("e1", new)])
 
         assert (await head(store)).delivery == Delivery(
             operation=edit("e1", new),
-            message=words("m1", "changed"),
+            message=ann_message("m1", "changed"),
             copies=(copy("x0", 0, thread="t"), copy("x1", 1, thread="t")),
         )
 
-    async def test_recorded_and_settled_copies_add_up(self, store: Store) -> None:
+    async def test_copies_that_were_recorded_and_settled_are_joined(self, store: Store) -> None:
         new = new_message("m1")
         await admit(store, new, post("p1", new), edit("e1", new))
         await store.begin(OperationId("p1"))
@@ -1009,22 +1036,22 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
     async def test_an_edit_replaces_adds_and_removes_copies(self, store: Store) -> None:
         new = new_message("m1")
         await admit(store, new, post("p1", new), edit("e1", new), edit("e2", new))
-        await carry(store, "p1", copy("x0"), copy("x1", 1), copy("x2", 2))
+        await begin_and_settle(store, "p1", copy("x0"), copy("x1", 1), copy("x2", 2))
 
-        await carry(store, "e1", copy("y0"), copy("x1", 1), copy("x2", 2, deleted=True))
+        await begin_and_settle(store, "e1", copy("y0"), copy("x1", 1), copy("x2", 2, deleted=True))
 
         assert (await head(store)).delivery.copies == (copy("y0"), copy("x1", 1))
 
     async def test_an_edit_keeps_the_thread_of_a_copy(self, store: Store) -> None:
         new = new_message("m1")
         await admit(store, new, post("p1", new), edit("e1", new), edit("e2", new))
-        await carry(store, "p1", copy("x0", thread="t"))
+        await begin_and_settle(store, "p1", copy("x0", thread="t"))
 
-        await carry(store, "e1", copy("x0"))
+        await begin_and_settle(store, "e1", copy("x0"))
 
         assert (await head(store)).delivery.copies == (copy("x0", thread="t"),)
 
-    async def test_what_concerns_the_original_finds_it_among_the_copies(self, store: Store) -> None:
+    async def test_in_its_own_channel_the_original_counts_as_a_copy(self, store: Store) -> None:
         new = new_message("m1")
         reaction = AddReaction(
             id=OperationId("r1"),
@@ -1044,7 +1071,9 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert list(await store.copies(new.id, AWAY)) == []
 
     @pytest.mark.parametrize("state", ["dead", "unproved"])
-    async def test_proof_of_arrival_ends_what_was_given_up(self, store: Store, state: Any) -> None:
+    async def test_a_dead_or_unproved_post_can_be_settled_as_done(
+        self, store: Store, state: Any
+    ) -> None:
         new = new_message("m1")
         await admit(store, new, post("p1", new))
         await store.begin(OperationId("p1"))
@@ -1057,19 +1086,21 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
 
     # --- threads and replies ------------------------------------------------------------------
 
-    async def test_a_thread_goes_on_below_our_copy_of_its_root(self, store: Store) -> None:
+    async def test_an_answer_is_posted_below_our_copy_of_its_root(self, store: Store) -> None:
         root, answer = new_message("m0"), new_message("m1", thread="m0", root="m0")
         await admit(store, root, post("p0", root))
-        await carry(store, "p0", copy("x0"), copy("x0b", 1))
+        await begin_and_settle(store, "p0", copy("x0"), copy("x0b", 1))
 
         await admit(store, answer, post("p1", answer, root=root.id))
 
         item = await head(store)
         assert (item.delivery.thread, item.thread_missing) == ("x0", False)
 
-    async def test_a_thread_goes_on_below_the_root_that_was_said_there(self, store: Store) -> None:
+    async def test_an_answer_in_the_roots_channel_is_posted_below_the_original(
+        self, store: Store
+    ) -> None:
         root = new_message("m0")
-        answer = NewMessage(words("a1"), ANN, START, root=root.id)
+        answer = NewMessage(ann_message("a1"), ANN, START, root=root.id)
         await admit(store, root)
 
         await admit(store, answer, post("p1", answer, HOME, root=root.id))
@@ -1078,18 +1109,18 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert (item.delivery.thread, item.thread_missing) == ("m0", False)
 
     @pytest.mark.parametrize("native_id", ["m0", "19:a:b%3A"])
-    async def test_a_root_that_was_never_archived_is_known_in_the_channel_it_was_said_in(
+    async def test_an_unarchived_root_is_known_by_its_id_in_its_own_channel(
         self, store: Store, native_id: str
     ) -> None:
         root = message_id_of(HOME, native_id)
-        answer = NewMessage(words("a1"), ANN, START, root=root)
+        answer = NewMessage(ann_message("a1"), ANN, START, root=root)
 
         await admit(store, answer, post("p1", answer, HOME, root=root))
 
         item = await head(store, HOME)
         assert (item.delivery.thread, item.thread_missing) == (native_id, False)
 
-    async def test_a_root_that_never_came_there_is_missing(self, store: Store) -> None:
+    async def test_the_thread_is_missing_where_the_root_has_no_copy(self, store: Store) -> None:
         answer = new_message("m1", thread="m0", root="m0")
 
         await admit(store, answer, post("p1", answer, root=answer.root))
@@ -1097,17 +1128,19 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         item = await head(store)
         assert (item.delivery.thread, item.thread_missing) == (None, True)
 
-    async def test_later_answers_go_below_what_stands_for_the_root(self, store: Store) -> None:
+    async def test_later_answers_are_posted_below_the_message_that_replaces_the_root(
+        self, store: Store
+    ) -> None:
         first, second = new_message("m1", root="m0"), new_message("m2", root="m0")
         await admit(store, first, post("p1", first, root=first.root))
-        await carry(store, "p1", copy("x1"), copy("x2", 1), thread_of=first.root)
+        await begin_and_settle(store, "p1", copy("x1"), copy("x2", 1), thread_of=first.root)
 
         await admit(store, second, post("p2", second, root=second.root))
 
         item = await head(store)
         assert (item.delivery.thread, item.thread_missing) == ("x1", False)
 
-    async def test_what_began_a_thread_anew_stands_for_the_root_that_is_gone(
+    async def test_a_new_first_message_of_a_thread_replaces_its_deleted_root(
         self, store: Store
     ) -> None:
         root, first, second = (
@@ -1116,35 +1149,37 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
             new_message("m2", root="m0"),
         )
         await admit(store, root, post("p0", root))
-        await carry(store, "p0", copy("x0"))
+        await begin_and_settle(store, "p0", copy("x0"))
         await admit(store, first, post("p1", first, root=root.id), post("h1", first, HOME))
-        await carry(store, "p1", copy("x1"), thread_of=root.id)
-        await carry(store, "h1", copy("y1"), thread_of=root.id)
+        await begin_and_settle(store, "p1", copy("x1"), thread_of=root.id)
+        await begin_and_settle(store, "h1", copy("y1"), thread_of=root.id)
 
         await admit(store, second, post("p2", second, root=root.id))
 
         assert (await head(store)).delivery.thread == "x1"
         assert await store.resolve(AWAY, "x0") == root.id
-        assert await store.copies(root.id, HOME) == (copy("m0"),)  # it is not for us to say
+        assert await store.copies(root.id, HOME) == (copy("m0"),)  # the original is not ours
 
-    async def test_the_root_itself_goes_before_what_stands_for_it(self, store: Store) -> None:
+    async def test_the_root_itself_is_preferred_to_the_message_that_replaces_it(
+        self, store: Store
+    ) -> None:
         root, answer = new_message("m0"), new_message("m1", root="m0")
         await admit(store, answer, post("p1", answer, root=root.id))
-        await carry(store, "p1", copy("x1"), thread_of=root.id)
+        await begin_and_settle(store, "p1", copy("x1"), thread_of=root.id)
         await admit(store, root, post("p0", root))
-        await carry(store, "p0", copy("x0"))
+        await begin_and_settle(store, "p0", copy("x0"))
 
         await store.change_message(answer.message, "edited", [edit("e1", answer)])
         late = new_message("m2", root="m0")
         await admit(store, late, post("p2", late, root=root.id))
 
-        await carry(store, "e1", copy("x1"))
+        await begin_and_settle(store, "e1", copy("x1"))
         assert (await head(store)).delivery.thread == "x0"
 
     async def test_a_reply_quotes_the_message_that_it_answers(self, store: Store) -> None:
         question, answer = new_message("m0", "Who is **there**?\n\nSay so"), new_message("m1", "Me")
         await admit(store, question, post("p0", question))
-        await carry(store, "p0", copy("x0"))
+        await begin_and_settle(store, "p0", copy("x0"))
 
         await admit(store, answer, post("p1", answer, reply_to=question.id))
         await admit(
@@ -1158,11 +1193,11 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
             author="Ann", excerpt="Who is there? Say so", native_id=None
         )
 
-    async def test_an_edited_reply_still_quotes(self, store: Store) -> None:
+    async def test_an_edited_reply_keeps_its_quote(self, store: Store) -> None:
         question, answer = new_message("m0", "Who is there?"), new_message("m1", "Me")
         await admit(store, question)
         await admit(store, answer, post("p1", answer, reply_to=question.id))
-        await carry(store, "p1", copy("x1"))
+        await begin_and_settle(store, "p1", copy("x1"))
 
         change = edit("e1", answer).model_copy(update={"reply_to": question.id})
         await store.change_message(answer.message, "edited", [change])
@@ -1182,7 +1217,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert len(quoted.excerpt) <= 100
         assert quoted.excerpt.startswith("word word")
 
-    async def test_words_that_are_gone_or_not_for_all_are_not_quoted(self, store: Store) -> None:
+    async def test_deleted_and_private_messages_are_not_quoted(self, store: Store) -> None:
         gone, secret = new_message("m0", "gone"), new_message("m1", "secret", audience=(ANN.id,))
         answer = new_message("m2")
         await admit(store, gone)
@@ -1211,9 +1246,9 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
     async def test_dead_letters_are_listed_with_their_reason(
         self, store: Store, clock: ManualClock
     ) -> None:
-        first, two = new_message("m1", "Hello **you**"), new_message("m2")
+        first, second = new_message("m1", "Hello **you**"), new_message("m2")
         await admit(store, first, post("p1", first), post("p2", first, FAR))
-        await admit(store, two, post("p3", two))
+        await admit(store, second, post("p3", second))
         await store.begin(OperationId("p1"))
         clock.now += 5
         await store.settle(Settlement(OperationId("p1"), "dead", error="no such channel"))
@@ -1228,7 +1263,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         await store.change_message(first.message, "deleted")
         assert {letter.message_state for letter in await store.dead_letters()} == {"deleted"}
 
-    async def test_a_replayed_letter_begins_anew_at_the_end_of_its_lane(
+    async def test_a_replayed_dead_letter_waits_at_the_end_of_its_lane(
         self, store: Store, clock: ManualClock
     ) -> None:
         new = new_message("m1")
@@ -1240,7 +1275,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.replay(OperationId("p1")) == AWAY.lane
 
         assert await store.dead_letters() == []
-        await carry(store, "p2", copy("x2"))
+        await begin_and_settle(store, "p2", copy("x2"))
         assert await store.head(AWAY.lane) == OutboxItem(
             delivery=Delivery(operation=post("p1", new), message=new.message, copies=(copy("x2"),)),
             state="waiting",
@@ -1250,7 +1285,9 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
             after="x2",
         )
 
-    async def test_what_failed_and_waits_is_held_up(self, store: Store, clock: ManualClock) -> None:
+    async def test_operations_that_wait_for_a_retry_or_an_answer_are_held_up(
+        self, store: Store, clock: ManualClock
+    ) -> None:
         for name in ("m1", "m2", "m3", "m4"):
             await admit(store, new_message(name), post(name.replace("m", "p"), new_message(name)))
         for name in ("p1", "p2", "p3"):
@@ -1266,9 +1303,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert (waiting.attempts, waiting.time, waiting.excerpt) == (1, START, "Hello")
         assert (sending.operation.id, sending.state) == ("p2", "sending")
 
-    async def test_a_waiting_operation_can_be_made_due_and_what_is_sent_is_left_alone(
-        self, store: Store
-    ) -> None:
+    async def test_hasten_makes_only_waiting_operations_due(self, store: Store) -> None:
         for name in ("m1", "m2", "m3"):
             await admit(store, new_message(name), post(name.replace("m", "p"), new_message(name)))
         await store.begin(OperationId("p1"))
@@ -1286,7 +1321,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
             with pytest.raises(StoreError, match="does not wait"):
                 await store.hasten(OperationId(name))
 
-    async def test_the_head_of_a_lane_can_leave_out_messages(self, store: Store) -> None:
+    async def test_the_head_of_a_lane_can_skip_messages(self, store: Store) -> None:
         for name in ("m1", "m2", "m3"):
             await admit(store, new_message(name), post(name.replace("m", "p"), new_message(name)))
 
@@ -1306,9 +1341,9 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
             with pytest.raises(StoreError, match=name):
                 await store.replay(OperationId(name))
 
-    # --- threads that live --------------------------------------------------------------------
+    # --- live threads -------------------------------------------------------------------------
 
-    async def test_live_threads_are_the_newest_threads_and_possible_roots(
+    async def test_live_threads_are_recent_threads_and_recent_posts(
         self, store: Store, clock: ManualClock
     ) -> None:
         await admit(store, new_message("old", time=START - 100))
@@ -1316,24 +1351,24 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         await admit(store, new_message("b", thread="t", root="t", time=START + 2))
         await admit(store, new_message("c", thread="a", root="a", time=START + 3))
         clock.now = START + 4
-        elsewhere = NewMessage(words("e"), ANN, START)
+        elsewhere = NewMessage(ann_message("e"), ANN, START)
         await admit(store, elsewhere, post("p1", elsewhere, HOME), post("p2", elsewhere))
-        await carry(store, "p1", copy("ours"))
-        await carry(store, "p2", copy("not here"))
+        await begin_and_settle(store, "p1", copy("ours"))
+        await begin_and_settle(store, "p2", copy("not here"))
 
         assert await store.live_threads(HOME, START) == ["ours", "a", "t"]
         assert await store.live_threads(HOME, START - 100) == ["ours", "a", "t", "old"]
         assert await store.live_threads(HOME, START + 100) == []
 
-    async def test_a_copy_that_is_gone_may_still_be_the_root_of_a_thread(
+    async def test_a_deleted_copy_is_still_a_live_thread(
         self, store: Store, clock: ManualClock
     ) -> None:
         clock.now = START + 4
         new = new_message("m1", time=START)
         await admit(store, new, post("p1", new))
-        await carry(store, "p1", copy("x1"))
-        await store.change_message(new.message, "deleted", [removal("d1", new)])
-        await carry(store, "d1", copy("x1", deleted=True))
+        await begin_and_settle(store, "p1", copy("x1"))
+        await store.change_message(new.message, "deleted", [deletion("d1", new)])
+        await begin_and_settle(store, "d1", copy("x1", deleted=True))
 
         assert await store.live_threads(AWAY, START) == ["x1"]
 
@@ -1360,20 +1395,20 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
             StoredTurn(TurnId("t1"), "echo", ROOM, new_message("m1").id, "queued", 0, START + 3),
         ]
 
-    async def test_turns_are_queued_once_with_a_change_of_their_message(
+    async def test_a_repeated_change_queues_its_turns_once(
         self, store: Store, clock: ManualClock
     ) -> None:
         clock.now = START + 3
         await admit(store, new_message("m1"))
         called = NewTurn(TurnId("t1"), "echo", ROOM, new_message("m1").id, called_by="agent")
 
-        await store.change_message(words("m1"), "complete", turns=[called])
-        await store.change_message(words("m1"), "complete", turns=[called])
+        await store.change_message(ann_message("m1"), "complete", turns=[called])
+        await store.change_message(ann_message("m1"), "complete", turns=[called])
 
         (turn,) = await store.open_turns()
         assert (turn.id, turn.state, turn.called_by) == ("t1", "queued", "agent")
 
-    async def test_a_turn_remembers_how_far_it_came(self, store: Store) -> None:
+    async def test_a_turn_records_its_attempts_tool_calls_and_answer(self, store: Store) -> None:
         await self._queue_turn(store)
 
         await store.set_turn(TurnId("t1"), "running")
@@ -1407,7 +1442,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         with pytest.raises(StoreError, match="t9"):
             await store.set_turn(TurnId("t9"), "running")
 
-    async def test_an_agent_was_called_by_a_message_or_in_its_thread(self, store: Store) -> None:
+    async def test_was_called_covers_a_message_and_its_thread(self, store: Store) -> None:
         answer = new_message("m1", thread="m0", root="m0")
         await admit(store, answer, turns=(NewTurn(TurnId("t1"), "echo", ROOM, answer.id),))
         root = message_id_of(HOME, "m0")
@@ -1417,9 +1452,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert not await store.was_called("other", root)
         assert not await store.was_called("echo", message_id_of(HOME, "m2"))
 
-    async def test_the_last_answer_of_a_session_is_known_as_long_as_it_stands(
-        self, store: Store
-    ) -> None:
+    async def test_the_last_answer_of_a_session_ignores_deleted_answers(self, store: Store) -> None:
         for number in range(1, 5):
             session = "other" if number == 3 else "one"
             turn = NewTurn(
@@ -1433,7 +1466,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.last_answer("one", before=TurnId("t4")) == new_message("a2").id
         assert await store.last_answer("one", before=TurnId("t2")) == new_message("a1").id
         assert await store.last_answer("none", before=TurnId("t4")) is None
-        await store.change_message(words("a2"), "deleted")
+        await store.change_message(ann_message("a2"), "deleted")
         assert await store.last_answer("one", before=TurnId("t4")) == new_message("a1").id
 
     async def _queue_turn(self, store: Store) -> None:
@@ -1443,7 +1476,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
     # --- secrets ------------------------------------------------------------------------------
 
     @pytest.mark.parametrize("sealed", [False, True])
-    async def test_the_shelf_keeps_replaces_and_removes_values(
+    async def test_values_of_an_account_are_stored_replaced_and_removed(
         self, store: Store, sealed: bool
     ) -> None:
         assert await store.get_value(ACME, "hook") is None
@@ -1457,16 +1490,18 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         await store.remove_value(ACME, "hook")
         assert await store.get_value(ACME, "hook") is None
 
-    async def test_credentials_are_kept_by_name(self, store: Store) -> None:
+    async def test_credentials_are_stored_and_replaced_by_name(self, store: Store) -> None:
         await store.put_credential("acme.token", "xoxb-one")
         await store.put_credential("acme.token", "xoxb-two")
 
         assert await store.credential("acme.token") == "xoxb-two"
         assert await store.credential("other") is None
 
-    # --- looking in ---------------------------------------------------------------------------
+    # --- inspection ---------------------------------------------------------------------------
 
-    async def test_status_counts_everything(self, store: Store, clock: ManualClock) -> None:
+    async def test_the_status_counts_rows_operations_turns_and_messages(
+        self, store: Store, clock: ManualClock
+    ) -> None:
         new = new_message("m1")
         rows = [await store.accept(raw(number), advance=False) for number in range(3)]
         first, second, _ = [row.id for row in rows if row is not None]
@@ -1478,7 +1513,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
             )
         )
         await store.fail_row(second, "broken")
-        await carry(store, "p0", copy("x0"))
+        await begin_and_settle(store, "p0", copy("x0"))
         await store.settle(Settlement(OperationId("p1"), "dead", error="no"))
         clock.now += 9
         await store.begin(OperationId("p2"))
@@ -1496,13 +1531,11 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
 
         assert await store.pulse() == StorePulse(1, {"open": 4, "dead": 1, "unproved": 0})
 
-    async def test_a_new_store_has_nothing_to_count(self, store: Store) -> None:
+    async def test_the_status_of_a_new_store_is_empty(self, store: Store) -> None:
         assert await store.status() == StoreStatus({}, {}, {}, 0, [])
         assert await store.pulse() == StorePulse(0, {"open": 0, "dead": 0, "unproved": 0})
 
-    async def test_what_proves_that_something_is_taken_is_counted_nowhere(
-        self, store: Store
-    ) -> None:
+    async def test_prove_writable_leaves_no_trace_in_the_status(self, store: Store) -> None:
         for _ in range(3):
             await store.prove_writable()
 
@@ -1561,7 +1594,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
             ],
         )
 
-    async def test_a_message_without_a_payload_is_explained_too(self, store: Store) -> None:
+    async def test_a_message_without_a_payload_can_be_explained(self, store: Store) -> None:
         await admit(store, new_message("a1"))
 
         assert await store.explain(new_message("a1").id) == Explanation(
@@ -1574,15 +1607,15 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         )
         assert await store.explain(MessageId("nothing")) is None
 
-    # --- the whole ----------------------------------------------------------------------------
+    # --- concurrency ----------------------------------------------------------------------------
 
-    async def test_what_was_awaited_is_seen_by_the_next_read(self, store: Store) -> None:
+    async def test_a_read_sees_every_write_that_was_awaited_before(self, store: Store) -> None:
         async def lane(channel: ChannelRef) -> Sequence[str]:
             for number in range(10):
                 new = new_message(f"{channel.channel}-{number}")
                 await admit(store, new, post(new.id, new, channel))
                 assert (await head(store, channel)).delivery.operation.message == new.id
-                await carry(store, new.id, copy(f"x{number}"))
+                await begin_and_settle(store, new.id, copy(f"x{number}"))
                 assert await store.head(channel.lane) is None
             return [f"x{number}" for number in range(10)]
 
@@ -1591,9 +1624,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
 
         assert (await store.status()).outbox == {"done": 200}
 
-    async def test_writes_wake_their_awaiters_in_the_order_they_were_asked(
-        self, store: Store
-    ) -> None:
+    async def test_concurrent_writes_return_in_the_order_of_their_calls(self, store: Store) -> None:
         woken: list[int] = []
 
         async def keep(number: int) -> None:

@@ -1,4 +1,4 @@
-"""What every store promises of agents in rooms: who holds a spot, what was spent, who is paired."""
+"""Contract suite for stores, part: hand-overs, tools, spendings and pairings of agents."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def _turn(number: int, called_by: CalledBy) -> Admission:
 
 
 class AgentsContract:
-    """A part of StoreContract."""
+    """Inherited by `StoreContract`."""
 
-    async def test_a_spot_is_held_by_the_last_who_took_it(self, store: Store) -> None:
+    async def test_the_last_hand_over_of_a_place_counts(self, store: Store) -> None:
         await store.hold(HandOver(_LOBBY, "room", "other", _ANN, 1.0))
         await store.hold(HandOver(_LOBBY, "room", None, _BOB, 2.0))
 
@@ -44,7 +44,9 @@ class AgentsContract:
         assert not await store.release(_LOBBY, "room")
         assert await store.holdings() == []
 
-    async def test_a_room_describes_what_its_agents_may_call(self, store: Store) -> None:
+    async def test_the_conversation_of_a_room_lists_the_tools_of_its_agents(
+        self, store: Store
+    ) -> None:
         lobby = Timeline(UUID(int=9), "room", "lobby")
         await store.admit(Admission("made", timelines=(lobby,)))
 
@@ -70,7 +72,9 @@ class AgentsContract:
         await store.put_tools(lobby.id, "x", [])
         assert await described() is None
 
-    async def test_what_was_spent_is_summed_up(self, store: Store, clock: ManualClock) -> None:
+    async def test_spendings_are_summed_by_quota_and_time(
+        self, store: Store, clock: ManualClock
+    ) -> None:
         now = clock.time()
         await store.spend(["room:lobby", "agent:x"], Spending(now, messages=1))
         await store.spend(["room:lobby"], Spending(now, tokens=70, micros=5))
@@ -87,7 +91,7 @@ class AgentsContract:
         await store.forget_spending("room:lobby")
         assert await store.spent("room:lobby", 0) == []
 
-    async def test_turns_that_agents_called_count_from_the_last_that_a_person_did(
+    async def test_turns_called_by_agents_are_counted_since_the_last_call_by_a_person(
         self, store: Store, clock: ManualClock
     ) -> None:
         for number, called_by in enumerate(("agent", "person", "agent", "bot")):
@@ -97,7 +101,7 @@ class AgentsContract:
         assert await store.called_by_others(_LOBBY, clock.time() + 60) == 0
         assert await store.called_by_others(RoomId("attic"), 0) == 0
 
-    async def test_a_turn_knows_what_it_began_with(self, store: Store) -> None:
+    async def test_a_turn_keeps_its_origin_caller_and_session(self, store: Store) -> None:
         origin = MessageId("tin:W1:home:1")
         trigger = MessageId("agent:helper:t0")
         turn = NewTurn(TurnId("t1"), "other", _LOBBY, trigger, "s", origin, "agent")
@@ -107,7 +111,7 @@ class AgentsContract:
         assert (open_turn.origin, open_turn.called_by, open_turn.session) == (origin, "agent", "s")
         assert await store.was_called("other", origin)
 
-    async def test_a_pairing_code_is_good_once(self, store: Store, clock: ManualClock) -> None:
+    async def test_a_pairing_code_works_once(self, store: Store, clock: ManualClock) -> None:
         code = PairingCode("digest", "helper", "cli", clock.time() + 600)
         await store.put_pairing_code(code)
 
@@ -119,7 +123,7 @@ class AgentsContract:
         assert await store.unpair(_ANN, None)
         assert await store.pairings() == []
 
-    async def test_who_guesses_pairing_codes_is_not_heard(
+    async def test_too_many_wrong_pairing_codes_lock_a_person_out_for_a_while(
         self, store: Store, clock: ManualClock
     ) -> None:
         await store.put_pairing_code(PairingCode("digest", "*", "cli", clock.time() + 10_000))

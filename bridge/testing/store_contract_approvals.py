@@ -1,4 +1,4 @@
-"""What every store promises of approvals: one end, each person once, every decision kept."""
+"""Contract suite for stores, part: approvals and the decisions on them."""
 
 from __future__ import annotations
 
@@ -31,9 +31,7 @@ def _yes(actor: str, at: float = 1.0) -> Decision:
 class ApprovalsContract:
     """Inherited by StoreContract."""
 
-    async def test_an_approval_is_kept_and_asked_for_once(
-        self, store: Store, clock: ManualClock
-    ) -> None:
+    async def test_a_tool_call_has_one_approval(self, store: Store, clock: ManualClock) -> None:
         assert await store.ask_approval(_approval()) == _approval()
         assert await store.ask_approval(_approval("a2")) == _approval()
         await store.ask_approval(_approval("a3", call="c2"))
@@ -43,7 +41,7 @@ class ApprovalsContract:
         assert [approval.id for approval in await store.approvals()] == ["a3", "a1"]
         assert await store.approvals(turn=TurnId("t2")) == []
 
-    async def test_of_two_decisions_at_one_moment_the_first_holds(
+    async def test_of_two_concurrent_decisions_only_the_first_counts(
         self, store: Store, clock: ManualClock
     ) -> None:
         await store.ask_approval(_approval())
@@ -61,7 +59,7 @@ class ApprovalsContract:
         assert saved.ended == _START + 1
         assert await store.approvals(open_only=True) == []
 
-    async def test_a_quorum_is_of_people_and_one_who_refuses_is_enough(
+    async def test_a_quorum_counts_each_person_once_and_one_refusal_ends_it(
         self, store: Store, clock: ManualClock
     ) -> None:
         await store.ask_approval(_approval(quorum=2))
@@ -84,7 +82,7 @@ class ApprovalsContract:
         assert other is not None
         assert other.state == "refused"
 
-    async def test_nobody_decides_after_its_time_or_its_end(
+    async def test_an_expired_or_ended_approval_takes_no_decision(
         self, store: Store, clock: ManualClock
     ) -> None:
         await store.ask_approval(_approval())

@@ -1,4 +1,4 @@
-"""What a store keeps for catch-up: what of a channel is held, and orphans."""
+"""Contract suite for stores, part: expected messages of a channel, and orphans."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from bridge.testing.store_contract import (
     FAR,
     HOME,
     admit,
-    carry,
+    begin_and_settle,
     copy,
+    drain_lane,
     edit,
-    later,
+    edit_admission,
     new_message,
     post,
     raw,
-    waiting_names,
 )
 
 
 class CatchUpContract:
-    """Inherit it beside StoreContract; it needs the fixtures `store` and `clock`."""
+    """Inherit it beside `StoreContract`; it needs the fixtures `store` and `clock`."""
 
-    async def test_what_is_held_of_a_channel_comes_newest_first(
+    async def test_expected_messages_of_a_channel_are_listed_newest_first(
         self, store: Store, clock: ManualClock
     ) -> None:
         old, root = new_message("m1", time=START - 50), new_message("m2", time=START)
         answer = new_message("m3", time=START + 5, thread="m2", root="m2")
         for new in (old, root, answer):
             await admit(store, new)
-        await store.admit(later(root, "changed", START + 7))
+        await store.admit(edit_admission(root, "changed", START + 7))
 
         assert await store.expected_messages(HOME, START - 10, limit=9) == [
             ExpectedMessage("m3", "m2", answer.id, is_original=True, at=START + 5),
@@ -45,13 +45,15 @@ class CatchUpContract:
         in_thread = await store.expected_messages(HOME, 0.0, limit=9, thread="m2")
         assert [message.native_id for message in in_thread] == ["m3"]
 
-    async def test_copies_are_held_and_what_is_gone_is_not(self, store: Store) -> None:
-        first, two = new_message("m1"), new_message("m2")
+    async def test_expected_messages_include_copies_but_not_deleted_ones(
+        self, store: Store
+    ) -> None:
+        first, second = new_message("m1"), new_message("m2")
         await admit(store, first, post("p1", first))
-        await carry(store, "p1", copy("x1"), copy("x2", 1))
-        await admit(store, two, post("p2", two))
-        await carry(store, "p2", copy("x3"))
-        await store.admit(Admission("deleted", changes=(Change(two.message, "deleted", START),)))
+        await begin_and_settle(store, "p1", copy("x1"), copy("x2", 1))
+        await admit(store, second, post("p2", second))
+        await begin_and_settle(store, "p2", copy("x3"))
+        await store.admit(Admission("deleted", changes=(Change(second.message, "deleted", START),)))
 
         held = await store.expected_messages(AWAY, 0.0, limit=9)
 
@@ -60,29 +62,31 @@ class CatchUpContract:
             ("x2", False),
         ]
 
-    async def test_a_message_that_came_edited_takes_no_older_edit(self, store: Store) -> None:
+    async def test_an_older_edit_of_a_message_admitted_as_edited_is_ignored(
+        self, store: Store
+    ) -> None:
         new = new_message("m1", "as it is now", changed=START + 5, state="edited")
         await admit(store, new)
-        await store.admit(later(new, "older", START + 4))
+        await store.admit(edit_admission(new, "older", START + 4))
 
         saved = await store.message(new.id)
 
         assert saved is not None
         assert (saved.message, saved.changed, saved.state) == (new.message, START + 5, "edited")
 
-    async def test_an_edit_that_changes_files_waits_for_itself(self, store: Store) -> None:
+    async def test_an_edit_that_changes_files_is_not_merged(self, store: Store) -> None:
         new = new_message("m1")
         await admit(store, new)
         plain, files = edit("e1", new), edit("e2", new).model_copy(update={"files_changed": True})
-        await store.admit(later(new, "one", START + 1, plain))
-        await store.admit(later(new, "two", START + 2, files))
+        await store.admit(edit_admission(new, "one", START + 1, plain))
+        await store.admit(edit_admission(new, "two", START + 2, files))
 
-        assert await waiting_names(store) == ["e1", "e2"]
+        assert await drain_lane(store) == ["e1", "e2"]
 
-    async def test_a_deletion_holds_whatever_time_it_tells(self, store: Store) -> None:
+    async def test_a_deletion_with_an_older_time_still_counts(self, store: Store) -> None:
         new = new_message("m1")
         await admit(store, new)
-        await store.admit(later(new, "changed", START + 9))
+        await store.admit(edit_admission(new, "changed", START + 9))
         await store.admit(Admission("deleted", changes=(Change(new.message, "deleted", START),)))
 
         saved = await store.message(new.id)
@@ -90,7 +94,7 @@ class CatchUpContract:
         assert saved is not None
         assert saved.state == "deleted"
 
-    async def test_orphans_are_noted_with_their_row_once_newest_first_and_forgotten(
+    async def test_orphans_are_stored_once_listed_newest_first_and_deleted_by_age(
         self, store: Store, clock: ManualClock
     ) -> None:
         row = await store.accept(raw(1), advance=False)
@@ -107,7 +111,7 @@ class CatchUpContract:
         await store.forget_orphans(START + 5)
         assert await store.orphans(0.0, limit=9) == [second]
 
-    async def test_a_row_that_is_done_can_be_had_again(self, store: Store) -> None:
+    async def test_a_finished_row_can_be_read_again(self, store: Store) -> None:
         row = await store.accept(raw(1), advance=False)
         assert row is not None
         await store.admit(Admission("orphan", row=row.id))

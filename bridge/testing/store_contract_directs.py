@@ -1,4 +1,4 @@
-"""What every store promises of direct messages between platforms."""
+"""Contract suite for stores, part: direct messages between platforms."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _END = DirectEnd(_ANN, AccountId("acme"), _ALONE, RoomId("lobby"), 5.0)
 
 
 class DirectsContract:
-    """Inherited by the tests of each store."""
+    """Inherit it beside `StoreContract`; it needs the fixture `store`."""
 
-    async def test_who_wants_direct_messages_is_known_until_they_do_not(self, store: Store) -> None:
+    async def test_a_direct_end_is_listed_until_it_is_removed(self, store: Store) -> None:
         theirs = replace(_END, actor=_BOB, at=4.0)
         elsewhere = replace(_END, room=RoomId("attic"), at=6.0)
         for end in (replace(_END, at=3.0), theirs, elsewhere, _END):
@@ -28,7 +28,7 @@ class DirectsContract:
         assert not await store.remove_direct_ends(_ANN)
         assert await store.direct_ends() == [theirs]
 
-    async def test_a_pair_is_one_whoever_began(self, store: Store) -> None:
+    async def test_a_direct_pair_is_stored_once_in_either_order(self, store: Store) -> None:
         await store.put_direct_pair(_BOB, _ANN)
         await store.put_direct_pair(_ANN, _BOB)
 

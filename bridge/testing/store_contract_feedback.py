@@ -1,4 +1,4 @@
-"""What every store promises of feedback on answers."""
+"""Contract suite for stores, part: feedback on answers."""
 
 from __future__ import annotations
 
@@ -35,11 +35,9 @@ async def _stored_feedback(store: Store, new: NewMessage) -> list[tuple[str, str
 
 
 class FeedbackContract:
-    """`store` is a fixture of whoever inherits it."""
+    """Inherit it beside `StoreContract`; it needs the fixture `store`."""
 
-    async def test_the_latest_feedback_of_each_person_stands_with_the_answer(
-        self, store: Store
-    ) -> None:
+    async def test_a_message_has_the_latest_feedback_of_each_person(self, store: Store) -> None:
         new = new_message("m1")
         await admit(store, new)
         for admission in (
@@ -52,7 +50,7 @@ class FeedbackContract:
 
         assert await _stored_feedback(store, new) == [(_ANN, "bad", "too long"), (_BOB, "good", "")]
 
-    async def test_an_edit_of_the_answer_leaves_its_feedback(self, store: Store) -> None:
+    async def test_an_edit_of_the_answer_keeps_its_feedback(self, store: Store) -> None:
         new = new_message("m1")
         await admit(store, new)
         await store.admit(_admission(new, 1))
@@ -64,7 +62,7 @@ class FeedbackContract:
 
         assert await _stored_feedback(store, new) == [(_ANN, "bad", "too long")]
 
-    async def test_what_an_agent_must_hear_waits_until_it_heard_the_latest(
+    async def test_feedback_is_undelivered_until_its_latest_version_is_delivered(
         self, store: Store
     ) -> None:
         new = new_message("m1")
@@ -78,7 +76,7 @@ class FeedbackContract:
         await store.set_feedback_delivered(later.feedback[0])
         assert await store.undelivered_feedback() == []
 
-    async def test_nothing_is_thought_of_what_was_deleted(self, store: Store) -> None:
+    async def test_feedback_on_a_deleted_message_is_dropped(self, store: Store) -> None:
         new = new_message("m1")
         await admit(store, new)
         await store.change_message(new.message, "deleted", [])

@@ -1,4 +1,4 @@
-"""What every store promises of people: linked accounts, codes, names that look alike."""
+"""Contract suite for stores, part: linked accounts, link codes and display names."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class PeopleContract:
 
         assert await store.linked_accounts() == before
 
-    async def test_whoever_is_unlinked_stands_alone(self, store: Store) -> None:
+    async def test_an_unlinked_account_belongs_to_no_person(self, store: Store) -> None:
         await store.link_people(_TIN, _WIRE, "command")
         await store.link_people(_TIN, _GLASS, "command")
 
@@ -66,14 +66,14 @@ class PeopleContract:
         assert await _persons(store) == []
         assert not await store.unlink_person(_GLASS)
 
-    async def test_accounts_with_one_address_find_one_another(self, store: Store) -> None:
+    async def test_accounts_with_the_same_email_are_matched_once(self, store: Store) -> None:
         assert await store.same_email(_TIN, "digest") == []
         assert await store.same_email(_GLASS, "digest") == [_TIN]
-        assert await store.same_email(_GLASS, "digest") == []  # it was said before
+        assert await store.same_email(_GLASS, "digest") == []  # reported before
         assert await store.same_email(_GLASS, "another") == []
         assert await store.same_email(_WIRE, "digest") == [_TIN]
 
-    async def test_a_code_links_once(self, store: Store, clock: ManualClock) -> None:
+    async def test_a_link_code_works_once(self, store: Store, clock: ManualClock) -> None:
         await store.put_link_code("digest", _TIN, clock.time() + 60)
 
         assert await store.use_link_code("digest", _TIN) == "own"
@@ -81,7 +81,7 @@ class PeopleContract:
         assert await store.use_link_code("digest", _GLASS) == "wrong"
         assert await _persons(store) == [{_TIN, _WIRE}]
 
-    async def test_a_code_is_good_until_it_expires_or_another_is_made(
+    async def test_a_link_code_ends_when_it_expires_or_is_replaced(
         self, store: Store, clock: ManualClock
     ) -> None:
         await store.put_link_code("old", _TIN, clock.time() + 60)
@@ -93,7 +93,9 @@ class PeopleContract:
         assert await store.use_link_code("new", _WIRE) == "wrong"
         assert await store.linked_accounts() == []
 
-    async def test_codes_cannot_be_guessed(self, store: Store, clock: ManualClock) -> None:
+    async def test_too_many_wrong_link_codes_lock_a_person_out_for_a_while(
+        self, store: Store, clock: ManualClock
+    ) -> None:
         await store.put_link_code("digest", _TIN, clock.time() + 2 * CODE_WINDOW)
 
         guesses = [await store.use_link_code(f"{n}", _WIRE) for n in range(CODE_TRIES)]
@@ -117,16 +119,14 @@ class PeopleContract:
         assert await store.shown_name(_LOBBY, _GLASS) == bob
         assert await store.shown_name(_LOBBY, _STRANGER) is None
 
-    async def test_a_name_that_is_saved_again_takes_the_place_of_the_old(
-        self, store: Store
-    ) -> None:
+    async def test_a_saved_name_replaces_the_old_one(self, store: Store) -> None:
         await store.save_names([DisplayName(_LOBBY, _TIN, "Ann", "Ann")])
         await store.save_names([DisplayName(_LOBBY, _TIN, "Anna", "Anna")])
 
         assert await store.names_like(_LOBBY, "Ann") == []
         assert await store.shown_name(_LOBBY, _TIN) == DisplayName(_LOBBY, _TIN, "Anna", "Anna")
 
-    async def test_linking_has_names_decided_anew(self, store: Store) -> None:
+    async def test_linking_people_discards_their_display_names(self, store: Store) -> None:
         await store.save_names([
             DisplayName(_LOBBY, _TIN, "Ann", "Ann (Tin)"),
             DisplayName(_LOBBY, _WIRE, "Ann", "Ann (Wire)"),
@@ -137,7 +137,7 @@ class PeopleContract:
 
         assert [entry.actor for entry in await store.names_like(_LOBBY, "Ann")] == [_GLASS]
 
-    async def test_known_people_are_found_by_what_their_names_look_like(self, store: Store) -> None:
+    async def test_people_are_found_by_names_that_look_alike(self, store: Store) -> None:
         ann = Person(id=_TIN, name="Ann")
         await store.save_person(ann)
         await store.save_person(Person(id=_WIRE, name="Ann"))

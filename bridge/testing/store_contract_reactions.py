@@ -1,4 +1,4 @@
-"""What every store promises of reactions and pins, as tests; inherit it beside `StoreContract`."""
+"""Contract suite for stores, part: reactions and pins."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from bridge.testing.store_contract import (
     HOME,
     ROOM,
     admit,
-    carry,
+    begin_and_settle,
     copy,
     done,
-    later,
+    edit_admission,
     new_message,
     post,
 )
@@ -47,7 +47,10 @@ PLACES = (HOME, AWAY, FAR)
 TARGETS = {HOME.key: "m1", AWAY.key: "x0", FAR.key: "y0"}
 
 
-def mark(kind: type[Any], name: str, new: NewMessage, channel: ChannelRef, **more: Any) -> Any:
+def mark_operation(
+    kind: type[Any], name: str, new: NewMessage, channel: ChannelRef, **more: Any
+) -> Any:
+    """Return an operation of this kind on the message's copy in the channel."""
     return kind(
         id=OperationId(name), account=ACME, channel=channel, room=ROOM, message=new.id, **more
     )
@@ -62,10 +65,13 @@ def reaction(
     at: ChannelRef = HOME,
     present: bool = True,
 ) -> Admission:
-    """Somebody reacts to the message at one of its places, or takes it back: `+👍 away 5`."""
+    """Return the admission of a reaction, or of its removal, with operations for the other places.
+
+    The id of an operation is like `+👍 away 5`: sign, emoji, channel and time.
+    """
     kind, sign = (AddReaction, "+") if present else (RemoveReaction, "-")
     operations = tuple(
-        mark(kind, f"{sign}{emoji} {place.channel} {time:g}", new, place, emoji=emoji)
+        mark_operation(kind, f"{sign}{emoji} {place.channel} {time:g}", new, place, emoji=emoji)
         for place in PLACES
         if place != at
     )
@@ -76,17 +82,17 @@ def reaction(
     return Admission("reacted", reactions=(change,))
 
 
-async def standing(store: Store) -> NewMessage:
-    """A message of HOME with its copies in AWAY and FAR."""
+async def message_with_copies(store: Store) -> NewMessage:
+    """Admit a message of HOME with copies in AWAY and FAR, and return it."""
     new = new_message("m1")
     await admit(store, new, post("p1", new), post("p2", new, FAR))
-    await carry(store, "p1", copy("x0"))
-    await carry(store, "p2", copy("y0"))
+    await begin_and_settle(store, "p1", copy("x0"))
+    await begin_and_settle(store, "p2", copy("y0"))
     return new
 
 
-async def waiting_marks(store: Store) -> list[str]:
-    """Ids of what waits in the lanes of marks, in order; ends all of it."""
+async def drain_mark_lanes(store: Store) -> list[str]:
+    """Settle the open operations in the lanes of reactions and pins; return their ids in order."""
     names: list[str] = []
     for channel in PLACES:
         while (item := await store.head(channel.reaction_lane)) is not None:
@@ -97,6 +103,7 @@ async def waiting_marks(store: Store) -> list[str]:
 
 
 async def stored_reactions(store: Store, new: NewMessage) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the reactions in the stored message: each emoji with its actors."""
     stored = await store.message(new.id)
     assert stored
     return [
@@ -106,26 +113,28 @@ async def stored_reactions(store: Store, new: NewMessage) -> list[tuple[str, tup
 
 
 class ReactionsContract:
-    """`store` is a fixture of whoever inherits it."""
+    """Inherit it beside `StoreContract`; it needs the fixture `store`."""
 
-    async def test_the_first_elsewhere_and_the_last_are_news(self, store: Store) -> None:
-        new = await standing(store)
+    async def test_only_the_first_reaction_of_an_emoji_and_its_last_removal_are_mirrored(
+        self, store: Store
+    ) -> None:
+        new = await message_with_copies(store)
 
         await store.admit(reaction(new, 1))
-        assert await waiting_marks(store) == ["+👍 away 1", "+👍 far 1"]
+        assert await drain_mark_lanes(store) == ["+👍 away 1", "+👍 far 1"]
         await store.admit(reaction(new, 2, actor=BOB))
-        assert await waiting_marks(store) == []
+        assert await drain_mark_lanes(store) == []
         await store.admit(reaction(new, 3, actor=BOB, at=AWAY))
-        assert await waiting_marks(store) == ["+👍 home 3"]
+        assert await drain_mark_lanes(store) == ["+👍 home 3"]
         await store.admit(reaction(new, 4, present=False))
         await store.admit(reaction(new, 5, actor=BOB, present=False))
 
-        assert await waiting_marks(store) == ["-👍 away 5"]
+        assert await drain_mark_lanes(store) == ["-👍 away 5"]
         assert await stored_reactions(store, new) == [("👍", (BOB,))]
         assert await store.reactions(new.id) == [CurrentReaction("👍", BOB, AWAY, "x0", START + 3)]
 
-    async def test_what_is_not_later_changes_nothing(self, store: Store) -> None:
-        new = await standing(store)
+    async def test_a_reaction_change_that_is_not_newer_is_ignored(self, store: Store) -> None:
+        new = await message_with_copies(store)
 
         await store.admit(reaction(new, 5))
         await store.admit(reaction(new, 5, present=False))
@@ -133,21 +142,23 @@ class ReactionsContract:
         await store.admit(reaction(new, 9, emoji="🎉", present=False))
         await store.admit(reaction(new, 8, emoji="🎉"))
 
-        assert await waiting_marks(store) == ["+👍 away 5", "+👍 far 5"]
+        assert await drain_mark_lanes(store) == ["+👍 away 5", "+👍 far 5"]
         assert await stored_reactions(store, new) == [("👍", (ANN,))]
 
-    async def test_what_is_taken_back_before_it_was_tried_goes_with_it(self, store: Store) -> None:
-        new = await standing(store)
+    async def test_removing_a_reaction_cancels_its_operations_that_were_never_tried(
+        self, store: Store
+    ) -> None:
+        new = await message_with_copies(store)
         await store.admit(reaction(new, 1))
         await store.begin(OperationId("+👍 away 1"))
         await store.postpone(OperationId("+👍 away 1"), 0.0, "again")
 
         await store.admit(reaction(new, 2, present=False))
 
-        assert await waiting_marks(store) == ["+👍 away 1", "-👍 away 2"]
+        assert await drain_mark_lanes(store) == ["+👍 away 1", "-👍 away 2"]
 
-    async def test_clearing_beats_what_happened_before(self, store: Store) -> None:
-        new = await standing(store)
+    async def test_clearing_reactions_removes_older_ones(self, store: Store) -> None:
+        new = await message_with_copies(store)
         clear = ReactionChange(new.id, HOME, "m1", START + 5, present=False)
 
         await store.admit(Admission("cleared", reactions=(clear,)))
@@ -156,19 +167,19 @@ class ReactionsContract:
 
         assert await stored_reactions(store, new) == [("🎉", (ANN,))]
 
-    async def test_notes_are_queued_with_every_change_and_once(self, store: Store) -> None:
-        new = await standing(store)
-        for number, who in enumerate((ANN, BOB)):
-            note = mark(NoteReactions, f"n{number}", new, AWAY)
+    async def test_a_waiting_note_on_reactions_is_not_queued_again(self, store: Store) -> None:
+        new = await message_with_copies(store)
+        for number, actor in enumerate((ANN, BOB)):
+            note = mark_operation(NoteReactions, f"n{number}", new, AWAY)
             change = ReactionChange(
-                new.id, HOME, "m1", START + number, present=True, actor=who, emoji="👍",
+                new.id, HOME, "m1", START + number, present=True, actor=actor, emoji="👍",
                 operations=(note,),
             )  # fmt: skip
             await store.admit(Admission("reacted", reactions=(change,)))
 
-        assert await waiting_marks(store) == ["n0"]
+        assert await drain_mark_lanes(store) == ["n0"]
 
-    async def test_marks_wait_beside_the_lane_for_their_post(self, store: Store) -> None:
+    async def test_reactions_wait_for_their_post_in_a_lane_of_their_own(self, store: Store) -> None:
         new = new_message("m1")
         await admit(store, new, post("p1", new))
         await store.admit(reaction(new, 1))
@@ -176,7 +187,7 @@ class ReactionsContract:
         item = await store.head(AWAY.reaction_lane)
         assert item is not None
         assert (item.delivery.copies, item.post_open) == ((), True)
-        await carry(store, "p1", copy("x0"))
+        await begin_and_settle(store, "p1", copy("x0"))
 
         item = await store.head(AWAY.reaction_lane)
         assert item is not None
@@ -184,26 +195,26 @@ class ReactionsContract:
         assert await store.head(AWAY.lane) is None
         assert AWAY.reaction_lane in await store.open_lanes()
 
-    async def test_reactions_outlive_an_edit_and_end_with_the_message(self, store: Store) -> None:
-        new = await standing(store)
+    async def test_reactions_stay_after_an_edit_and_end_with_a_deletion(self, store: Store) -> None:
+        new = await message_with_copies(store)
         await store.admit(reaction(new, 1))
 
-        await store.admit(later(new, "mended", START + 2))
+        await store.admit(edit_admission(new, "mended", START + 2))
         assert await stored_reactions(store, new) == [("👍", (ANN,))]
         stored = await store.message(new.id)
         assert stored
         await store.change_message(stored.message, "deleted")
 
-        assert await waiting_marks(store) == []
+        assert await drain_mark_lanes(store) == []
         await store.admit(reaction(new, 9, emoji="🎉"))
-        assert await waiting_marks(store) == []
+        assert await drain_mark_lanes(store) == []
 
-    async def test_what_was_not_taken_is_known(self, store: Store) -> None:
-        new = await standing(store)
+    async def test_emoji_that_a_platform_refused_are_listed(self, store: Store) -> None:
+        new = await message_with_copies(store)
         await store.admit(reaction(new, 1))
         await store.admit(reaction(new, 2, emoji="🎉"))
         lost = Loss(path="", kind="mark_refused", what="full", shown_as="a note")
-        note = mark(NoteReactions, "n1", new, AWAY)
+        note = mark_operation(NoteReactions, "n1", new, AWAY)
 
         await store.begin(OperationId("+👍 away 1"))
         await store.settle(
@@ -220,11 +231,11 @@ class ReactionsContract:
 
     @pytest.mark.parametrize("twice", [1, 2])
     async def test_the_latest_pin_wins(self, store: Store, twice: int) -> None:
-        new = await standing(store)
+        new = await message_with_copies(store)
 
         async def pin(time: float, *, pinned: bool) -> None:
-            kind: type[ReactionOrPin] = PinMessage if pinned else UnpinMessage
-            operation = mark(kind, f"{kind.__name__} {time:g}", new, AWAY)
+            kind: type[Mark] = PinMessage if pinned else UnpinMessage
+            operation = mark_operation(kind, f"{kind.__name__} {time:g}", new, AWAY)
             change = PinChange(new.id, pinned, ANN, START + time, (operation,))
             await store.admit(Admission("pinned", pins=(change,)))
 
@@ -232,16 +243,14 @@ class ReactionsContract:
             await pin(5, pinned=True)
             await pin(4, pinned=False)
         assert await store.pinned_by(new.id) == ANN
-        assert await waiting_marks(store) == ["PinMessage 5"]
+        assert await drain_mark_lanes(store) == ["PinMessage 5"]
         await pin(6, pinned=False)
 
         assert await store.pinned_by(new.id) is None
-        assert await waiting_marks(store) == ["UnpinMessage 6"]
+        assert await drain_mark_lanes(store) == ["UnpinMessage 6"]
 
-    async def test_pins_of_a_channel_are_those_of_messages_that_stand_there(
-        self, store: Store
-    ) -> None:
-        new, other = await standing(store), new_message("m2")
+    async def test_pins_of_a_channel_cover_its_originals_and_copies(self, store: Store) -> None:
+        new, other = await message_with_copies(store), new_message("m2")
         await admit(store, other)
 
         for number, message in enumerate((new.id, other.id)):
@@ -256,10 +265,10 @@ class ReactionsContract:
         ]
         assert await store.pins(AWAY) == [ExpectedPin("x0", None, new.id, False, BOB, START + 5)]
 
-    async def test_a_pin_is_on_the_first_copy_that_stands(self, store: Store) -> None:
+    async def test_a_pin_is_expected_on_the_first_copy(self, store: Store) -> None:
         new = new_message("m1")
         await admit(store, new, post("p1", new))
-        await carry(
+        await begin_and_settle(
             store, "p1", copy("x8", FIRST_SLOT_OF_FILES), copy("x9", 1 + FIRST_SLOT_OF_FILES)
         )
 

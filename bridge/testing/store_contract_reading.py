@@ -1,4 +1,4 @@
-"""What a store keeps for programs outside: pages, what happened since, a search, tokens."""
+"""Contract suite for stores, part: pages, history, events, search and API tokens."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from bridge.testing.store_contract import (
     HOME,
     HOME_TIMELINE,
     ROOM_TIMELINE,
-    later,
+    ann_message,
+    edit_admission,
     new_message,
-    words,
 )
 
 ROBOT = ActorId("api:bridge:robot")
@@ -57,12 +57,12 @@ def _reaction(new: NewMessage, time: float) -> Admission:
 
 
 class ReadingContract:
-    """Inherit it beside StoreContract; it needs the fixtures `store` and `clock`."""
+    """Inherit it beside `StoreContract`; it needs the fixtures `store` and `clock`."""
 
     async def test_a_room_is_read_page_by_page(self, store: Store) -> None:
         await _say(store, "m1", "m2", "m3", "m4")
         await store.admit(
-            Admission("deleted", changes=(Change(words("m3"), "deleted", START + 1),))
+            Admission("deleted", changes=(Change(ann_message("m3"), "deleted", START + 1),))
         )
 
         newest = await store.page(LOBBY, limit=2, viewer=ROBOT)
@@ -77,29 +77,29 @@ class ReadingContract:
         assert (older.first, older.more) == (1, False)
         assert newest.conversation.conversation_id == str(LOBBY)
 
-    async def test_a_page_of_no_room_is_an_error(self, store: Store) -> None:
+    async def test_a_page_of_an_unknown_room_is_an_error(self, store: Store) -> None:
         with pytest.raises(StoreError, match="no conversation"):
             await store.page(LOBBY, limit=2, viewer=ROBOT)
 
-    async def test_the_past_is_read_back_place_by_place(self, store: Store) -> None:
+    async def test_history_is_read_backwards_in_pieces(self, store: Store) -> None:
         await _say(store, "m1", "m2", "m3", "m4", "m5")
-        await store.change_message(words("m3"), "deleted")
-        await store.change_message(words("m2", "now"), "edited")
+        await store.change_message(ann_message("m3"), "deleted")
+        await store.change_message(ann_message("m2", "now"), "edited")
 
         newest = await store.past(LOBBY, rows=2)
         older = await store.past(LOBBY, rows=2, before=newest.first)
         oldest = await store.past(LOBBY, rows=2, before=older.first)
 
         assert newest == HistoryPiece(
-            (words("m5", "words of m5"), words("m4", "words of m4")), 4, 2
+            (ann_message("m5", "words of m5"), ann_message("m4", "words of m4")), 4, 2
         )
-        assert older == HistoryPiece((words("m2", "now"),), 2, 2)
-        assert oldest == HistoryPiece((words("m1", "words of m1"),), None, 1)
+        assert older == HistoryPiece((ann_message("m2", "now"),), 2, 2)
+        assert oldest == HistoryPiece((ann_message("m1", "words of m1"),), None, 1)
         assert await store.number_of(LOBBY, new_message("m4").id) == 4
         assert await store.number_of(LOBBY, new_message("m9").id) is None
         assert await store.past(UUID(int=77), rows=2) == HistoryPiece((), None, 0)
 
-    async def test_the_past_is_what_is_in_the_view(self, store: Store) -> None:
+    async def test_history_is_limited_to_the_view(self, store: Store) -> None:
         await _say(store, "m1", "m2")
         await _say(store, "m3", place=Place(channel=AWAY))
         await _say(store, "m4", audience=(ANN.id,))
@@ -107,10 +107,12 @@ class ReadingContract:
         past = await store.past(LOBBY, rows=10, view=View(channel=HOME))
 
         assert past == HistoryPiece(
-            (words("m2", "words of m2"), words("m1", "words of m1")), None, 4
+            (ann_message("m2", "words of m2"), ann_message("m1", "words of m1")), None, 4
         )
 
-    async def test_it_is_known_whether_what_somebody_knew_still_stands(self, store: Store) -> None:
+    async def test_changed_since_reports_changes_of_messages_before_a_position(
+        self, store: Store
+    ) -> None:
         await _say(store, "m1", "m2")
         position = await store.position(LOBBY)
         (own,) = await _say(store, "m3", author=Person(id=ActorId("agent:bot"), name="bot"))
@@ -119,9 +121,9 @@ class ReadingContract:
 
         assert not await store.changed_since(LOBBY, position, "agent:bot")
         await _say(store, "m4")
-        await store.change_message(words("m4", "a later one"), "edited")
+        await store.change_message(ann_message("m4", "a later one"), "edited")
         assert not await store.changed_since(LOBBY, position, "agent:bot")
-        await store.change_message(words("m1"), "deleted")
+        await store.change_message(ann_message("m1"), "deleted")
         assert await store.changed_since(LOBBY, position, "agent:bot")
         position = await store.position(LOBBY)
         assert not await store.changed_since(LOBBY, position, "agent:bot")
@@ -129,21 +131,21 @@ class ReadingContract:
         assert await store.changed_since(LOBBY, replace(position, posted=2), "agent:bot")
         assert not await store.changed_since(LOBBY, replace(position, posted=2), "agent:other")
 
-    async def test_whoever_has_read_everything_stands_at_the_newest(self, store: Store) -> None:
+    async def test_the_position_of_a_room_is_that_of_its_newest_event(self, store: Store) -> None:
         assert await store.position(LOBBY) == Position()
 
         first, _ = await _say(store, "m1", "m2")
-        await store.admit(later(first, "other words", START + 5))
+        await store.admit(edit_admission(first, "other words", START + 5))
 
         assert await store.position(LOBBY) == Position(2, 1)
         assert await store.events_after(LOBBY, Position(2, 1), limit=9, viewer=ROBOT) == []
 
-    async def test_what_happened_since_is_told_in_order(self, store: Store) -> None:
-        first, two = await _say(store, "m1", "m2")
-        await store.admit(later(first, "other words", START + 5))
-        await store.admit(_reaction(two, START + 6))
-        await store.admit(_reaction(two, START + 6))  # again: nothing happened
-        await store.change_message(two.message, "deleted")
+    async def test_events_after_a_position_are_listed_in_order(self, store: Store) -> None:
+        first, second = await _say(store, "m1", "m2")
+        await store.admit(edit_admission(first, "other words", START + 5))
+        await store.admit(_reaction(second, START + 6))
+        await store.admit(_reaction(second, START + 6))  # a repeat is no event
+        await store.change_message(second.message, "deleted")
 
         events = await store.events_after(LOBBY, Position(1, 0), limit=9, viewer=ROBOT)
 
@@ -153,11 +155,11 @@ class ReadingContract:
             ("reacted", Position(2, 2), "deleted"),
             ("changed", Position(2, 3), "deleted"),
         ]
-        assert events[1].stored.message.content == words("m1", "other words").content
+        assert events[1].stored.message.content == ann_message("m1", "other words").content
 
-    async def test_a_reader_far_behind_is_told_in_pieces(self, store: Store) -> None:
+    async def test_many_events_are_read_in_pieces(self, store: Store) -> None:
         first, *_ = await _say(store, "m1", "m2", "m3")
-        await store.admit(later(first, "other words", START + 5))
+        await store.admit(edit_admission(first, "other words", START + 5))
         at, pieces = Position(), list[list[str]]()
 
         while events := await store.events_after(LOBBY, at, limit=2, viewer=ROBOT):
@@ -166,7 +168,7 @@ class ReadingContract:
 
         assert pieces == [["said m1", "said m2"], ["said m3", "changed m1"]]
 
-    async def test_what_is_said_to_somebody_is_there_for_them_alone(self, store: Store) -> None:
+    async def test_only_its_audience_can_read_a_whisper(self, store: Store) -> None:
         await _say(store, "m1")
         (whisper,) = await _say(store, "m2", audience=(ANN.id,))
 
@@ -180,7 +182,7 @@ class ReadingContract:
             assert sorted(result.number for result in results.found) == numbers
             assert list(rooms) == ([LOBBY] if len(numbers) == 2 else [])
 
-    async def test_a_message_is_in_the_rooms_that_it_was_placed_in(self, store: Store) -> None:
+    async def test_the_rooms_of_a_message_are_those_of_its_timelines(self, store: Store) -> None:
         (message,) = await _say(store, "m1")
         elsewhere = new_message("m9")
         await store.admit(Admission("routed", message=elsewhere, timelines=(HOME_TIMELINE,)))
@@ -205,7 +207,7 @@ class ReadingContract:
         assert ([result.number for result in narrow.found], narrow.looked_at) == ([3], 2)
         assert not narrow.whole
 
-    async def test_tokens_are_kept_replaced_and_revoked(self, store: Store) -> None:
+    async def test_api_tokens_are_stored_replaced_and_revoked(self, store: Store) -> None:
         await store.put_token(TOKEN)
         await store.put_token(replace(TOKEN, digest="d2", expires=None))
         await store.put_token(replace(TOKEN, name="another"))

@@ -1,5 +1,4 @@
-"""What every store promises of rooms: who is barred, what is paused, linked, and how they stand;
-and of copies of ours that people take away."""
+"""Contract suite for stores, part: bans, pauses, links, epochs, views and deleted copies."""
 
 from __future__ import annotations
 
@@ -65,8 +64,8 @@ def _removal(name: str, new: NewMessage) -> DeleteMessage:
     )
 
 
-async def _carried(store: Store, new: NewMessage, *native_ids: str) -> None:
-    """The message with these copies in _AWAY."""
+async def _admit_with_copies(store: Store, new: NewMessage, *native_ids: str) -> None:
+    """Admit the message with these copies in _AWAY."""
     name = OperationId(f"post {new.native_id}")
     await store.admit(Admission("routed", message=new, operations=(_post(name, new),)))
     await store.begin(name)
@@ -77,7 +76,7 @@ async def _carried(store: Store, new: NewMessage, *native_ids: str) -> None:
 class RoomsContract:
     """Inherited by `StoreContract`."""
 
-    async def test_who_is_barred_stays_so_until_unbarred(self, store: Store) -> None:
+    async def test_a_ban_holds_until_it_is_lifted(self, store: Store) -> None:
         everywhere = Ban(_ANN, "banned", "tin:W1:U9", 5.0)
         here = Ban(_ANN, "opted_out", _ANN, 6.0, _LOBBY)
         await store.put_ban(here)
@@ -102,7 +101,7 @@ class RoomsContract:
         assert not await store.resume_room(_ATTIC)
         assert [paused.room for paused in await store.paused_rooms()] == [_LOBBY]
 
-    async def test_the_last_word_on_a_channel_of_a_room_counts(self, store: Store) -> None:
+    async def test_the_last_decision_on_a_channel_of_a_room_counts(self, store: Store) -> None:
         first = RoomLink(_LOBBY, _ACCOUNT, _HOME, True, "cli", 5.0)
         other = RoomLink(_LOBBY, _ACCOUNT, _AWAY, True, "cli", 6.0)
         last = RoomLink(_LOBBY, _ACCOUNT, _HOME, False, "cli", 7.0)
@@ -111,7 +110,7 @@ class RoomsContract:
 
         assert await store.room_links() == [other, last]
 
-    async def test_another_configuration_of_a_room_begins_an_epoch(
+    async def test_a_changed_configuration_of_a_room_begins_an_epoch(
         self, store: Store, clock: ManualClock
     ) -> None:
         async def stand(digest: str, *members: str) -> RoomStanding:
@@ -128,8 +127,9 @@ class RoomsContract:
             3, {"x": 0.0, "y": clock.now, "z": since}
         )
 
-    async def test_a_member_is_shown_what_came_while_it_was_in_the_room(self, store: Store) -> None:
-        """Everything for those who were there first; nothing of a time in between."""
+    async def test_a_member_sees_the_messages_of_its_membership(self, store: Store) -> None:
+        """A member of the first configuration also sees the messages from before there were
+        epochs; a member that left and returned does not see the messages of its absence."""
 
         async def come(digest: str, native_id: str, *members: str) -> None:
             (standing,) = await store.stand_rooms([RoomForm(_LOBBY, digest, members)])
@@ -159,7 +159,7 @@ class RoomsContract:
         assert await visible_ids("z") == ["2", "3"]
         assert await visible_ids("nobody") == []
 
-    async def test_what_is_said_to_some_alone_is_shown_to_them_alone(self, store: Store) -> None:
+    async def test_a_view_for_readers_includes_only_their_whispers(self, store: Store) -> None:
         channel = Timeline(UUID(int=6), "channel", "home")
         for native_id, audience in (("1", None), ("2", (_ANN,)), ("3", (_ANN, _BOB))):
             new = replace(_new_message(native_id), audience=audience)
@@ -174,7 +174,7 @@ class RoomsContract:
         assert await visible_ids(_BOB, _ANN) == ["1", "2", "3"]
         assert await visible_ids(ActorId(f"{_BOB}0")) == ["1"]
 
-    async def test_an_entry_tells_under_which_configuration_it_was_made(self, store: Store) -> None:
+    async def test_a_timeline_entry_records_the_epoch_of_its_room(self, store: Store) -> None:
         room = Timeline(UUID(int=5), "room", "lobby", epoch=7)
         other = Timeline(UUID(int=6), "channel", "home")
 
@@ -188,9 +188,9 @@ class RoomsContract:
         ]
         assert [timeline.epoch for timeline, _ in await store.conversations()] == [None, None]
 
-    async def test_a_copy_that_a_person_took_away_stands_no_more(self, store: Store) -> None:
+    async def test_a_copy_that_a_person_deleted_is_no_longer_listed(self, store: Store) -> None:
         new = _new_message("1")
-        await _carried(store, new, "c1", "c2")
+        await _admit_with_copies(store, new, "c1", "c2")
 
         assert not await store.removed_by_us(new.id, _AWAY, "c1")
         await store.admit(Admission("moderated", gone=(DeletedCopy(_AWAY, "c1"),)))
@@ -200,9 +200,9 @@ class RoomsContract:
         assert not await store.removed_by_us(new.id, _AWAY, "c2")
         assert await store.resolve(_AWAY, "c1") == new.id
 
-    async def test_what_is_gone_of_the_original_is_no_copy(self, store: Store) -> None:
+    async def test_a_deleted_original_or_unknown_copy_changes_no_copies(self, store: Store) -> None:
         new = _new_message("1")
-        await _carried(store, new, "c1")
+        await _admit_with_copies(store, new, "c1")
 
         await store.admit(
             Admission("moderated", gone=(DeletedCopy(_HOME, "1"), DeletedCopy(_AWAY, "unknown")))
@@ -210,9 +210,9 @@ class RoomsContract:
 
         assert [copy.native_id for copy in await store.copies(new.id, _HOME)] == ["1"]
 
-    async def test_our_own_deletion_is_known_from_when_it_is_queued(self, store: Store) -> None:
+    async def test_our_own_deletion_is_known_once_it_is_queued(self, store: Store) -> None:
         new = _new_message("1")
-        await _carried(store, new, "c1")
+        await _admit_with_copies(store, new, "c1")
 
         await store.admit(Admission("moderated", removals=(_removal("del", new),)))
 
@@ -221,9 +221,9 @@ class RoomsContract:
         await store.settle(Settlement(OperationId("del"), "dead", error="refused"))
         assert not await store.removed_by_us(new.id, _AWAY, "c1")
 
-    async def test_an_edit_under_way_may_take_copies_away(self, store: Store) -> None:
+    async def test_an_edit_that_is_being_sent_may_delete_copies(self, store: Store) -> None:
         new = _new_message("1")
-        await _carried(store, new, "c1", "c2")
+        await _admit_with_copies(store, new, "c1", "c2")
         edit = EditMessage(
             id=OperationId("edit"), account=_ACCOUNT, channel=_AWAY, room=_LOBBY, message=new.id,
             byline=Byline(name="Ann"),
@@ -239,9 +239,7 @@ class RoomsContract:
         assert await store.removed_by_us(new.id, _AWAY, "c2")
         assert not await store.removed_by_us(new.id, _AWAY, "c1")
 
-    async def test_a_deletion_without_a_change_cancels_what_was_not_sent(
-        self, store: Store
-    ) -> None:
+    async def test_a_removal_cancels_a_post_that_was_not_sent(self, store: Store) -> None:
         new = _new_message("1")
         await store.admit(Admission("routed", message=new, operations=(_post("p", new),)))
 

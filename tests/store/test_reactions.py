@@ -13,10 +13,10 @@ from bridge.testing.clock import ManualClock
 from bridge.testing.store_contract import AWAY
 from bridge.testing.store_contract_reactions import (
     ReactionsContract,
+    drain_mark_lanes,
+    message_with_copies,
     reaction,
-    standing,
     stored_reactions,
-    waiting_marks,
 )
 from tests.store.conftest import KEY
 
@@ -37,7 +37,7 @@ class TestSqliteInMemory(ReactionsContract):
 
 async def test_waiting_reactions_survive_a_restart(clock: ManualClock, path: Path) -> None:
     store = await open_sqlite(path, clock=clock, key=KEY)
-    new = await standing(store)
+    new = await message_with_copies(store)
     await store.admit(reaction(new, 1))
     item = await store.head(AWAY.reaction_lane)
     assert item is not None
@@ -46,6 +46,6 @@ async def test_waiting_reactions_survive_a_restart(clock: ManualClock, path: Pat
 
     again = await open_sqlite(path, clock=clock, key=KEY)
 
-    assert await waiting_marks(again) == ["+👍 away 1", "+👍 far 1"]
+    assert await drain_mark_lanes(again) == ["+👍 away 1", "+👍 far 1"]
     assert len(await stored_reactions(again, new)) == 1
     await again.close()

@@ -23,7 +23,7 @@ from bridge.content.cards.tree import Asset
 from bridge.errors import ConfigError
 from bridge.ports.blobs import BlobRef, Blobs
 from bridge.store.blobs import open_blobs
-from bridge.testing.blobs_contract import NO_IDS, PNG, numbers, put
+from bridge.testing.blobs_contract import INVALID_IDS, PNG, numbers, put
 from bridge.testing.clock import START, ManualClock
 from bridge.testing.memory_blobs import MemoryBlobs
 from tests.app.running import write
@@ -130,7 +130,7 @@ async def test_a_link_with_an_invalid_signature_is_refused(
     assert [text for text in names if links.read(token, text) is not None] == []
 
 
-@pytest.mark.parametrize("file_id", NO_IDS)
+@pytest.mark.parametrize("file_id", INVALID_IDS)
 def test_links_are_made_to_stored_files_only(links: FileLinks, file_id: str) -> None:
     with pytest.raises(ValueError, match="is no id of a stored file"):
         links.link(file_id, "a", "image/png")

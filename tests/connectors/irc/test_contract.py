@@ -102,7 +102,7 @@ class TestIrcContract(ConnectorContract):
 
         assert (answer.place.thread, answer.reply_to) == (None, root)
 
-    async def test_a_post_into_a_thread_stands_in_that_thread(self, rig: ConnectorRig) -> None:
+    async def test_a_post_into_a_thread_is_shown_in_that_thread(self, rig: ConnectorRig) -> None:
         """It stands in the channel, and a tag names what it answers."""
         root = await rig.say("lunch?", None)
 
@@ -123,7 +123,7 @@ class TestIrcContract(ConnectorContract):
             original.native_id: "<Ann> tpyo", correction.native_id: "<Ann> (edited) typo",
         }  # fmt: skip
 
-    async def test_a_longer_edit_adds_copies_and_a_shorter_one_takes_them_away(
+    async def test_a_longer_edit_adds_copies_and_a_shorter_one_deletes_them(
         self, rig: ConnectorRig
     ) -> None:
         """Every edit posts the whole message again, and changes no earlier copy."""

@@ -52,13 +52,13 @@ class TestSlackStreams(StreamsContract):
 class TestSlackOverHttp:
     """The parts that depend on the transport; the others run the same code."""
 
-    test_arrival = ConnectorContract.test_what_a_person_says_arrives_with_its_place_author_and_time
+    test_arrival = ConnectorContract.test_a_persons_post_is_decoded_with_its_place_author_and_time
     test_thread = ConnectorContract.test_an_answer_in_a_thread_names_the_thread
-    test_order = ConnectorContract.test_posts_of_one_channel_come_in_the_order_they_were_said
-    test_echo = ConnectorContract.test_our_own_echo_is_known_as_ours
-    test_twice = ConnectorContract.test_the_same_delivery_twice_is_one
-    test_forged = ConnectorContract.test_an_event_that_is_not_signed_is_refused_and_not_kept
-    test_stopping = ConnectorContract.test_stopping_leaves_nothing_running
+    test_order = ConnectorContract.test_posts_of_one_channel_are_received_in_their_order
+    test_echo = ConnectorContract.test_the_echo_of_our_post_is_marked_as_our_own
+    test_twice = ConnectorContract.test_an_event_that_is_delivered_twice_is_kept_once
+    test_forged = ConnectorContract.test_an_event_with_an_invalid_signature_is_refused_and_not_kept
+    test_stopping = ConnectorContract.test_stopping_leaves_no_task_running
 
     @pytest.fixture
     async def rig(self) -> AsyncIterator[ConnectorRig]:
