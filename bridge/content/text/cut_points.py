@@ -92,7 +92,7 @@ class Borders:
         self._table_starts = [head.body for head in self.tables]
         self._places, self._open = _open_styles(spans)
 
-    def token_around(self, cut: int) -> int | None:
+    def token_containing(self, cut: int) -> int | None:
         """Returns the start of the token that a cut here would break; None if it breaks none."""
         index = bisect_right(self._unbreakable_starts, cut) - 1
         for first, last in self._unbreakable[max(0, index - 2) : index + 1]:
@@ -100,14 +100,14 @@ class Borders:
                 return first - 1
         return None
 
-    def fence_around(self, cut: int) -> Fence | None:
-        """Returns the fence around this place, if any."""
+    def fence_containing(self, cut: int) -> Fence | None:
+        """Returns the fence that contains this place, if any."""
         index = bisect_right(self._fence_starts, cut) - 1
         fence = self.fences[index] if index >= 0 else None
         return fence if fence and fence.start < cut < fence.end else None
 
-    def table_around(self, cut: int) -> TableHead | None:
-        """Returns the head of the table whose rows are around this place, if any."""
+    def table_containing(self, cut: int) -> TableHead | None:
+        """Returns the head of the table whose rows contain this place, if any."""
         index = bisect_right(self._table_starts, cut) - 1
         head = self.tables[index] if index >= 0 else None
         return head if head and head.body <= cut < head.end else None

@@ -142,16 +142,16 @@ def _best_cut(borders: Borders, text: str, at: int, end: int, limit: int) -> _Cu
 
 
 def _is_good(borders: Borders, text: str, cut: _Cut, at: int) -> bool:
-    if cut.stop <= at or borders.token_around(cut.stop) is not None:
+    if cut.stop <= at or borders.token_containing(cut.stop) is not None:
         return False
-    if not cut.in_line or borders.fence_around(cut.stop):
+    if not cut.in_line or borders.fence_containing(cut.stop):
         return True
     return not _BLOCK_START.match(text, cut.go_on) and not is_inside(text, cut.stop)
 
 
 def _paragraph_ends(borders: Borders, text: str, lowest: int, end: int) -> Iterator[_Cut]:
     for match in reversed(list(_BLANK_LINES.finditer(text, lowest, min(len(text), end + 2)))):
-        if match.start() <= end and not borders.fence_around(match.start()):
+        if match.start() <= end and not borders.fence_containing(match.start()):
             whole = _BLANK_LINES.match(text, match.start())
             yield _Cut(match.start(), (whole or match).end(), in_line=False)
 
@@ -159,7 +159,7 @@ def _paragraph_ends(borders: Borders, text: str, lowest: int, end: int) -> Itera
 def _line_ends(borders: Borders, text: str, lowest: int, end: int) -> Iterator[_Cut]:
     """Line ends, rather before a fence than within it."""
     place = text.rfind("\n", lowest, end + 1)
-    fence = borders.fence_around(place) if place >= 0 else None
+    fence = borders.fence_containing(place) if place >= 0 else None
     if fence and fence.start - 1 >= lowest:
         place = fence.start - 1
     while place >= lowest:
@@ -169,14 +169,14 @@ def _line_ends(borders: Borders, text: str, lowest: int, end: int) -> Iterator[_
 
 def _sentence_ends(borders: Borders, text: str, lowest: int, end: int) -> Iterator[_Cut]:
     for match in reversed(list(_SENTENCE_END.finditer(text, lowest, min(len(text), end + 1)))):
-        if match.start() <= end and not borders.fence_around(match.start()):
+        if match.start() <= end and not borders.fence_containing(match.start()):
             spaces = _SPACES.match(text, match.start())
             yield _Cut(match.start(), spaces.end() if spaces else match.end())
 
 
 def _word_ends(borders: Borders, text: str, lowest: int, end: int) -> Iterator[_Cut]:
     for match in reversed(list(_SPACES.finditer(text, lowest, min(len(text), end + 1)))):
-        if borders.fence_around(match.start()):
+        if borders.fence_containing(match.start()):
             yield _Cut(min(match.end(), end), min(match.end(), end))
         elif spaces := _SPACES.match(text, match.start()):
             yield _Cut(match.start(), spaces.end())
@@ -191,7 +191,7 @@ def _between_characters(borders: Borders, text: str, at: int, end: int, limit: i
     """A cut before the token around the end, if there is something before the token."""
     cut = end
     for _ in range(8):
-        start = borders.token_around(cut)
+        start = borders.token_containing(cut)
         if start is None:
             break
         if start <= at:
@@ -223,7 +223,7 @@ def _seam(
     """The markup that closes the piece, the markup that opens the next, and where that
     continues."""
     go_on = cut.go_on
-    if fence := borders.fence_around(cut.stop):
+    if fence := borders.fence_containing(cut.stop):
         closing, opening = fence.closing, fence.opening
     else:
         styles = borders.styles_at(cut.stop)
@@ -231,7 +231,7 @@ def _seam(
         opening = "".join(start for start, _ in styles)
         if cut.in_line:
             opening = _quote_of(text, cut.stop) + opening
-        elif head := borders.table_around(go_on):
+        elif head := borders.table_containing(go_on):
             opening = head.text
         elif opening:
             prefix = _line_prefix(text, go_on)
