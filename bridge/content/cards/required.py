@@ -23,10 +23,12 @@ _MAX_VALUE = 60  # characters of a value in an error
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A value that `fits`; `says` describes it in an error. `items` is the requirement of a list's
-    items, `family` that of an object."""
+    """A value that `fits`; an error contains its `description`.
 
-    says: str
+    `items` is the requirement of a list's items, `family` names the family of an object.
+    """
+
+    description: str
     fits: Callable[[object], bool]
     items: Requirement | None = None
     family: str = ""
@@ -56,7 +58,7 @@ class Family:
     An object of an unknown kind is accepted if it has the member `fallback`.
     """
 
-    says: str
+    description: str
     kinds: Mapping[str | int, Kind] = field(default_factory=dict[str | int, Kind])
     untyped: Kind | None = None
     by: str = "type"
@@ -76,24 +78,24 @@ NON_EMPTY = Requirement("text that is not empty", is_non_empty_text)
 SCALAR = Requirement("text or a number", is_scalar)
 
 
-def object_of(family: str, says: str) -> Requirement:
-    """Returns the requirement of an object of a family; `says` describes it in an error."""
-    return Requirement(says, is_object, family=family)
+def object_of(family: str, description: str) -> Requirement:
+    """Returns the requirement of an object of a family; `description` names it in an error."""
+    return Requirement(description, is_object, family=family)
 
 
-def list_of(family: str, says: str) -> Requirement:
-    """Returns the requirement of a list of objects of a family; `says` describes one item."""
-    return Requirement("a list", is_list, object_of(family, says))
+def list_of(family: str, description: str) -> Requirement:
+    """Returns the requirement of a list of objects of a family; `description` names one item."""
+    return Requirement("a list", is_list, object_of(family, description))
 
 
 def mistakes_in(
-    value: object, wanted: Requirement, families: Families, at: str = ""
+    value: object, requirement: Requirement, families: Families, at: str = ""
 ) -> tuple[CodecError, ...]:
     """Returns the first mistakes of a value, in its order; a null member counts as missing.
 
     Args:
         value: Parsed JSON.
-        wanted: The requirement of the value.
+        requirement: The requirement of the value.
         families: All families by name.
         at: The JSON pointer of the value.
     """
@@ -101,7 +103,7 @@ def mistakes_in(
         check_nesting(value)
     except CodecError as error:
         return (CodecError(at, error.reason),)
-    return tuple(islice(_mistakes(value, wanted, families, at), _MAX_MISTAKES))
+    return tuple(islice(_mistakes(value, requirement, families, at), _MAX_MISTAKES))
 
 
 # --- the walk -------------------------------------------------------------------------------
@@ -112,10 +114,10 @@ _Fault = tuple[tuple[_Step, ...], str]  # the steps from the value on, and the r
 
 
 def _mistakes(
-    value: object, wanted: Requirement, families: Families, at: str
+    value: object, requirement: Requirement, families: Families, at: str
 ) -> Iterator[CodecError]:
     way: list[_Step] = []
-    stack: list[Iterator[_Place]] = [iter((("", value, wanted, False),))]
+    stack: list[Iterator[_Place]] = [iter((("", value, requirement, False),))]
     while stack:
         place = next(stack[-1], None)
         if place is None:
@@ -125,7 +127,7 @@ def _mistakes(
         way[len(stack) - 1 :] = [step]
         if not expected.fits(value):
             yield CodecError(
-                pointer(at, *way[1:]), f"must be {expected.says}, not {_value_text(value)}"
+                pointer(at, *way[1:]), f"must be {expected.description}, not {_value_text(value)}"
             )
         elif isinstance(value, list) and expected.items is not None:
             stack.append(_items(cast("list[object]", value), expected.items, is_covered))
@@ -137,9 +139,11 @@ def _mistakes(
             stack.append(_members(members, expected, families, kinds, is_covered))
 
 
-def _items(values: Iterable[object], wanted: Requirement, is_covered: bool) -> Iterator[_Place]:
+def _items(
+    values: Iterable[object], requirement: Requirement, is_covered: bool
+) -> Iterator[_Place]:
     for index, value in enumerate(values):
-        yield index, value, wanted, is_covered
+        yield index, value, requirement, is_covered
 
 
 def _kinds(
@@ -172,11 +176,12 @@ def _kind(tag: object, family: Family) -> Kind | None:
 def _unknown(tag: object, family: Family) -> _Fault:
     kinds = list(map(str, family.kinds))
     if tag is None:
-        return (), f"has no {family.by!r}; {family.says} is one of {', '.join(kinds)}"
+        return (), f"has no {family.by!r}; {family.description} is one of {', '.join(kinds)}"
     matches = difflib.get_close_matches(str(tag)[:_MAX_VALUE], kinds, n=1)
     hint = f"did you mean {matches[0]!r}? " if matches else ""
     reason = (
-        f"{_value_text(tag)} is no {family.by} of {family.says}; {hint}known: {', '.join(kinds)}"
+        f"{_value_text(tag)} is no {family.by} of {family.description}; "
+        f"{hint}known: {', '.join(kinds)}"
     )
     return (family.by,), reason
 
@@ -184,7 +189,7 @@ def _unknown(tag: object, family: Family) -> _Fault:
 def _missing_members(members: Mapping[str, object], kind: Kind) -> Iterator[str]:
     for key, expected in kind.needs.items():
         if members.get(key) is None:
-            yield f"has no {key!r}, which must be {expected.says}"
+            yield f"has no {key!r}, which must be {expected.description}"
     if kind.one_of and all(members.get(key) is None for key in kind.one_of):
         yield f"needs {' or '.join(map(repr, kind.one_of))}"
 

@@ -38,8 +38,8 @@ NodeWriter = Callable[[Any, Any], None]
 NodeOpener = Callable[[Any, Any], Nodes | None]
 """(the platform's writing, a node) -> simpler nodes that say the same; None: it stays as it is."""
 
-Mark = tuple[int, dict[str, int]]
-"""How many losses there were, and how often each id was given."""
+Checkpoint = tuple[int, dict[str, int]]
+"""The number of losses at a point of the writing, and how often each id was used by then."""
 
 NODE_TYPES: frozenset[type] = frozenset(get_args(get_args(Node)[0]))
 
@@ -101,7 +101,7 @@ class CardWriting(Generic[Piece]):
     pieces: list[Piece] = field(default_factory=list[Piece])
     losses: list[Loss] = field(default_factory=list[Loss])
     depth: int = 0
-    _uses: dict[str, int] = field(default_factory=dict[str, int])  # how often an id was given
+    _uses: dict[str, int] = field(default_factory=dict[str, int])  # how often each id was used
 
     # --- the walk ---------------------------------------------------------------------------
 
@@ -169,20 +169,20 @@ class CardWriting(Generic[Piece]):
         """Names what the platform does not show of the node at the path `at`."""
         self.losses.append(Loss(path=at, kind=kind, what=what, shown_as=shown_as))
 
-    def mark(self) -> Mark:
-        """Returns the state to which `back_to` returns when an attempt fails."""
+    def checkpoint(self) -> Checkpoint:
+        """Returns the state that `roll_back_to` restores when an attempt fails."""
         return len(self.losses), dict(self._uses)
 
-    def back_to(self, mark: Mark) -> None:
-        """Drops the losses and ids since the mark."""
-        count, self._uses = mark
+    def roll_back_to(self, checkpoint: Checkpoint) -> None:
+        """Drops the losses and ids since the checkpoint."""
+        count, self._uses = checkpoint
         del self.losses[count:]
 
     # --- actions and assets -----------------------------------------------------------------
 
     @property
-    def is_heard(self) -> bool:
-        """Whether somebody receives a press."""
+    def accepts_presses(self) -> bool:
+        """Whether somebody receives presses of this card."""
         return self.rendering.token is not None
 
     def token(self, at: str) -> str:
@@ -252,7 +252,7 @@ def runs_within(
     used = [0] * len(limits)
     for item in items:
         costs = cost(item)
-        sums = [total + more for total, more in zip(used, costs, strict=True)]
+        sums = [total + addend for total, addend in zip(used, costs, strict=True)]
         if run and any(total > limit for total, limit in zip(sums, limits, strict=True)):
             yield run
             run, sums = [], list(costs)

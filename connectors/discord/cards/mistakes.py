@@ -45,9 +45,9 @@ def mistakes(payload: Payload) -> tuple[CodecError, ...]:
 
 _OBJECT = Requirement("an object", is_object)
 _COMPONENT = object_of("component", "a component: an object with a type")
-_COMPONENTS = list_of("component", _COMPONENT.says)
+_COMPONENTS = list_of("component", _COMPONENT.description)
 _EMBED = object_of("embed", "an embed: an object")
-_EMBEDS = list_of("embed", _EMBED.says)
+_EMBEDS = list_of("embed", _EMBED.description)
 _POLL = object_of("poll", "a poll: an object with question and answers")
 _OPTIONS = list_of("option", "an object with label and value")
 _MEDIA = object_of("media", "an object with url")

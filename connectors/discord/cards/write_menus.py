@@ -147,7 +147,7 @@ def _add_menu(
 
 def lose_input_details(w: Writing, node: Input) -> None:
     if node.error:
-        w.lose(node.at, "input_error", node.error, _SHOWN_LATER if w.is_heard else "")
+        w.lose(node.at, "input_error", node.error, _SHOWN_LATER if w.accepts_presses else "")
     if node.confirm is not None:
         w.lose(node.at, "confirm_dialog", confirm_words(node.confirm) or "?", "asked when chosen")
 

@@ -50,16 +50,16 @@ _OBJECT = Requirement("an object", is_object)
 _TEXT = object_of("text", "an object with type (plain_text or mrkdwn) and text")
 _PLAIN = object_of("plain", 'an object {"type": "plain_text", "text": ...}')
 _BLOCK = object_of("block", "a block: an object with a type")
-_BLOCKS = list_of("block", _BLOCK.says)
+_BLOCKS = list_of("block", _BLOCK.description)
 _CARDS = list_of("card", "a block of the type card")
 _ELEMENT = object_of("element", "an element: an object with a type")
-_ELEMENTS = list_of("element", _ELEMENT.says)
+_ELEMENTS = list_of("element", _ELEMENT.description)
 _PICTURE = object_of("picture", "an object with image_url (or slack_file) and alt_text")
 _RICH = object_of("rich", 'an object {"type": "rich_text", "elements": [...]}')
 _PARTS = list_of("part", "an object: rich_text_section, rich_text_list or another part")
 _INLINES = list_of("inline", "an object: text, link or another element of rich text")
 _ATTACHMENT = object_of("attachment", "an attachment: an object")
-_ATTACHMENTS = list_of("attachment", _ATTACHMENT.says)
+_ATTACHMENTS = list_of("attachment", _ATTACHMENT.description)
 _OPTIONS = list_of("option", "an object with text and value")
 _CELL = Requirement(
     "a cell: an object with a type, or null", lambda cell: cell is None or is_object(cell),
@@ -119,7 +119,7 @@ _FAMILIES: Families = {
     "block": Family("a block", {
         "section": Kind(
             {},
-            {"text": _TEXT, "fields": list_of("text", _TEXT.says), "accessory": _ELEMENT},
+            {"text": _TEXT, "fields": list_of("text", _TEXT.description), "accessory": _ELEMENT},
             one_of=("text", "fields"),
         ),
         "header": Kind({"text": _PLAIN}),

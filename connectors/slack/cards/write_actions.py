@@ -114,7 +114,7 @@ def _target(writing: Writing, node: Button) -> Json | None:
         return {"url": url} if url and len(url) <= URL else None
     if node.does not in ("press", "submit"):
         return None
-    if writing.is_heard:
+    if writing.accepts_presses:
         token = writing.token(node.at)
         return {"action_id": writing.numbered_id(token), "value": token}
     if writing.origin:

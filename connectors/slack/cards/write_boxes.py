@@ -235,14 +235,14 @@ def _write_card(writing: Writing, node: Container) -> None:
 
 
 def write_carousel(writing: Writing, node: Carousel) -> None:
-    before = writing.mark()
+    before = writing.checkpoint()
     cards: list[Json] = []
     for member in node.cards:
         card = None if writing.is_inside or _is_boxed(member) else _card(writing, member)
         if card is None:
-            writing.back_to(before)
-            lost_text = f"{len(node.cards)} cards to leaf through"
-            writing.lose(node.at, "stack_carousel", lost_text, "one below the other")
+            writing.roll_back_to(before)
+            what = f"{len(node.cards)} cards to leaf through"
+            writing.lose(node.at, "stack_carousel", what, "one below the other")
             writing.write(node.cards)
             return
         cards.append(card)
@@ -257,11 +257,11 @@ def _is_boxed(node: Container) -> bool:
 
 def _card(writing: Writing, node: Container) -> Json | None:
     """A card block, if it can show everything; else None."""
-    before = writing.mark()
+    before = writing.checkpoint()
     card = _head_of_card(writing, node)
     if card is not None and _fill(writing, card, node) and len(card) > 1 and not _is_icon(card):
         return card
-    writing.back_to(before)
+    writing.roll_back_to(before)
     return None
 
 

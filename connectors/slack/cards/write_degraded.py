@@ -61,12 +61,12 @@ def write_tasks(writing: Writing, node: Tasks) -> None:
     if not node.tasks and not writing.is_inside and _is_title(node):
         writing.pieces.append(Piece({"type": "plan", "title": words(node.title)}))
         return
-    before = writing.mark()
+    before = writing.checkpoint()
     cards = [] if writing.is_inside else _cards(writing, node)
     if cards:
         writing.pieces += [Piece(block) for block in _as_blocks(node, cards)]
         return
-    writing.back_to(before)
+    writing.roll_back_to(before)
     writing.lose(node.at, "tasks_as_nodes", f"{len(node.tasks)} tasks", "a list")
     writing.write(degrade.tasks_as_nodes(node))
 

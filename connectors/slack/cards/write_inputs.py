@@ -88,7 +88,7 @@ def _bare_element(writing: Writing, node: Input, refused: frozenset[str]) -> Jso
     is_named = words(label) != ""
     if node.hint or node.error.strip() or (is_named and one_line(node.placeholder)):
         return None
-    before = writing.mark()
+    before = writing.checkpoint()
     elements = _elements(writing, node)
     if len(elements) == 1 and (kind := elements[0]["type"]) not in refused:
         if not is_named:
@@ -96,7 +96,7 @@ def _bare_element(writing: Writing, node: Input, refused: frozenset[str]) -> Jso
         if _has_placeholder(kind):
             elements[0]["placeholder"] = labelled(writing, label, PLACEHOLDER, node.at, "long_text")
             return elements[0]
-    writing.back_to(before)
+    writing.roll_back_to(before)
     return None
 
 
@@ -130,7 +130,9 @@ def _write_notes(writing: Writing, node: Input, *, with_hint: bool) -> None:
         writing.write((degrade.line_prose(node.hint, node.at, subtle=True),))
     if error := one_line(node.error):
         # Slack shows no custom error; the bridge answers an invalid value with it.
-        writing.lose(node.at, "input_error", error, _SHOWN_ON_ERROR if writing.is_heard else "")
+        writing.lose(
+            node.at, "input_error", error, _SHOWN_ON_ERROR if writing.accepts_presses else ""
+        )
 
 
 # --- elements -------------------------------------------------------------------------------
@@ -138,7 +140,7 @@ def _write_notes(writing: Writing, node: Input, *, with_hint: bool) -> None:
 
 def _elements(writing: Writing, node: Input) -> list[Json]:
     """The elements with their action_ids; none when nothing can be filled in."""
-    if node.disabled or not writing.is_heard or _is_empty(node):
+    if node.disabled or not writing.accepts_presses or _is_empty(node):
         return []
     elements = elements_of(writing, node)
     token = writing.token(node.at)
@@ -172,7 +174,9 @@ def _has_placeholder(kind: str) -> bool:
 
 def _write_words(writing: Writing, node: Input) -> None:
     """The question as text, where it cannot be answered."""
-    kind = "disabled" if node.disabled else "no_input" if writing.is_heard else "foreign_action"
+    kind = (
+        "disabled" if node.disabled else "no_input" if writing.accepts_presses else "foreign_action"
+    )
     document = input_as_blocks(node)
     writing.lose(node.at, kind, words(node.label) or f"a {node.type}", "what it asks")
     hint = node.placeholder.strip()

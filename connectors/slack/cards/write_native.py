@@ -53,7 +53,7 @@ def _is_taken(writing: Writing, block: Json) -> bool:
         written = orjson.dumps(block)
     except TypeError:  # lone surrogates, numbers beyond 64 bits
         return False
-    presses_allowed = writing.is_heard or not _ACTS.search(written)
+    presses_allowed = writing.accepts_presses or not _ACTS.search(written)
     return presses_allowed and not _PING.search(written) and size_of(block) <= _MAX_CHARACTERS
 
 

@@ -115,7 +115,12 @@ class _Row:
 
 def is_overflow(writing: Writing, node: Choice) -> bool:
     """Return whether a choice is written as secondary actions of a row."""
-    return node.form == "overflow" and writing.is_heard and bool(node.options) and not node.disabled
+    return (
+        node.form == "overflow"
+        and writing.accepts_presses
+        and bool(node.options)
+        and not node.disabled
+    )
 
 
 def _option(writing: Writing, option: Option, token: str, at: str) -> Element:
@@ -139,7 +144,7 @@ def _option(writing: Writing, option: Option, token: str, at: str) -> Element:
 def _action(writing: Writing, node: Button) -> tuple[Element | None, list[Element]]:
     """Return the action and the elements below its row; without an action, its text."""
     look = _look(writing, node)
-    if node.does in ("press", "submit") and not writing.is_heard:
+    if node.does in ("press", "submit") and not writing.accepts_presses:
         return _foreign(writing, node, look)
     action, below = _effect(writing, node, look)
     if action is None:

@@ -80,7 +80,7 @@ def _escape_value(value: str) -> str:
 
 def input_elements(writing: Writing, node: Input) -> list[Element]:
     """Return the input, its hint below, and a button beside it if it dispatches at once."""
-    if not writing.is_heard:
+    if not writing.accepts_presses:
         return _foreign(writing, node)
     if node.disabled:
         return _as_text(writing, node, "input_disabled", "what it holds")

@@ -233,12 +233,12 @@ def _rows(items: Sequence[LabelledValue]) -> Iterator[Sequence[LabelledValue]]:
 
 def _facts(writing: Writing, items: Sequence[LabelledValue]) -> list[Element] | None:
     facts: list[Element] = []
-    before = writing.mark()
+    before = writing.checkpoint()
     for item in items:
         title = line_markdown(item.label, writing, item.at) if item.label else None
         value = _line(writing, item) if title else None
         if value is None or len(value) > _MAX_FACT:
-            writing.back_to(before)
+            writing.roll_back_to(before)
             return None
         facts.append({"title": title, "value": value})
     return facts

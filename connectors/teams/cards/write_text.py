@@ -91,11 +91,11 @@ def line_markdown(
         return paragraph(only.value) if needs_care(only.value) else only.value
     if any(isinstance(node, Break) for node in line):
         return None
-    before = writing.mark()
+    before = writing.checkpoint()
     runs = runs_of(line, writing, at)
     text = to_markdown(runs if moments else in_words(runs))
     if text is None or "\n" in text:
-        writing.back_to(before)  # it will be written in another way
+        writing.roll_back_to(before)  # it will be written in another way
         return None
     return text
 
@@ -193,10 +193,10 @@ class _Blocks:
         """Return the Markdown of a block; None if it needs its own element."""
         match block:
             case Paragraph(children) if not (block.subtle or _is_spoiler(children)):
-                before = self._writing.mark()
+                before = self._writing.checkpoint()
                 text = to_markdown(runs_of(children, self._writing, self._at))
                 if text is None:
-                    self._writing.back_to(before)  # it is written again, as runs
+                    self._writing.roll_back_to(before)  # it is written again, as runs
                 return text
             case List(items, start):
                 return self._simple_list(items, start)
@@ -205,11 +205,11 @@ class _Blocks:
 
     def _simple_list(self, items: Sequence[ListItem], start: int | None) -> str | None:
         lines: list[str] = []
-        before = self._writing.mark()
+        before = self._writing.checkpoint()
         for number, item in enumerate(items):
             line = self._simple_item(item)
             if line is None:
-                self._writing.back_to(before)  # all items are written again, in another way
+                self._writing.roll_back_to(before)  # all items are written again, in another way
                 return None
             if line or start is not None:
                 lines.append(f"{_mark(start, number)} {line}".rstrip())
@@ -265,13 +265,13 @@ class _Blocks:
         alike."""
         elements: list[Element] = []
         simple: list[str] = []
-        before = self._writing.mark()
+        before = self._writing.checkpoint()
         firsts = [_first_line(item) for item in items]
         lines = [self._simple_item(ListItem((line,), item.checked))
                  for line, item in zip(firsts, items, strict=True)]  # fmt: skip
         alike = None not in lines
         if not alike:
-            self._writing.back_to(before)  # all items are written again, in another way
+            self._writing.roll_back_to(before)  # all items are written again, in another way
         for number, (item, first, line) in enumerate(zip(items, firsts, lines, strict=True)):
             mark = _mark(start, number)
             if alike:

@@ -122,11 +122,11 @@ def test_a_degraded_node_is_written_as_simpler_ones_and_names_its_loss() -> None
 def test_an_attempt_that_failed_leaves_no_losses_and_no_ids_behind() -> None:
     writing = written()
     assert writing.numbered_id("id") == "id"
-    mark = writing.mark()
+    mark = writing.checkpoint()
     writing.lose("/0", "kind", "what")
     assert writing.numbered_id("id") == "id~2"
 
-    writing.back_to(mark)
+    writing.roll_back_to(mark)
 
     assert writing.losses == []
     assert writing.numbered_id("id") == "id~2"
@@ -135,8 +135,8 @@ def test_an_attempt_that_failed_leaves_no_losses_and_no_ids_behind() -> None:
 def test_where_nobody_receives_a_press_an_action_has_no_token() -> None:
     unheard = CardWriting[str](Card(()), Rendering(), TABLE)
 
-    assert (unheard.is_heard, unheard.token("/0")) == (False, "")
-    assert (written().is_heard, written().token("/0")) == (True, "token of /0")
+    assert (unheard.accepts_presses, unheard.token("/0")) == (False, "")
+    assert (written().accepts_presses, written().token("/0")) == (True, "token of /0")
 
 
 @given(st.lists(st.integers(0, 12)), st.integers(1, 5), st.integers(1, 20))
