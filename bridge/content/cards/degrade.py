@@ -420,8 +420,8 @@ def _padded(row: Sequence[str], columns: Sequence[int], align: Sequence[str | No
     cells: list[str] = []
     for index, (text, width) in enumerate(zip(row, columns, strict=True)):
         room = width - display_width(text)
-        how = align[index] if index < len(align) else None
-        left = room if how == "right" else room // 2 if how == "center" else 0
+        alignment = align[index] if index < len(align) else None
+        left = room if alignment == "right" else room // 2 if alignment == "center" else 0
         cells.append(" " * left + text + " " * (room - left))
     return " │ ".join(cells).rstrip()
 

@@ -28,40 +28,40 @@ class Forms:
 
     _inputs: Mapping[_Path, tuple[tuple[int, Input], ...]]
     _inputs_of_any_card: Mapping[_Path, tuple[tuple[int, Input], ...]]
-    _around: Mapping[int, tuple[Node, ...]]  # the cards around each button, if any
+    _enclosing: Mapping[int, tuple[Node, ...]]  # the cards around each button, if any
 
     def sent_by(self, button: Button) -> tuple[Input, ...]:
         """Returns the inputs whose values this button sends, in the order of reading."""
         if button.does != "submit":
             return ()
-        around = self._around.get(id(button), ())
-        in_card = any(isinstance(outer, Container) for outer in around)
+        enclosing = self._enclosing.get(id(button), ())
+        in_card = any(isinstance(outer, Container) for outer in enclosing)
         inputs = self._inputs if in_card else self._inputs_of_any_card
-        path = tuple(map(id, around))
+        path = tuple(map(id, enclosing))
         entries = [entry for end in range(len(path) + 1) for entry in inputs.get(path[:end], ())]
         return tuple(node for _, node in sorted(entries, key=lambda entry: entry[0]))
 
     def revealed_by(self, button: Button) -> Button | None:
         """Returns the button that reveals the card around this one; None if no button does."""
-        around = self._around.get(id(button), ())
-        return next((outer for outer in reversed(around) if isinstance(outer, Button)), None)
+        enclosing = self._enclosing.get(id(button), ())
+        return next((outer for outer in reversed(enclosing) if isinstance(outer, Button)), None)
 
 
 def forms_of(card: Card) -> Forms:
     """Finds which button of the card sends which inputs, in one walk over the card."""
     inputs: dict[_Path, list[tuple[int, Input]]] = {}
     of_any_card: dict[_Path, list[tuple[int, Input]]] = {}
-    around_buttons: dict[int, tuple[Node, ...]] = {}
-    for number, (node, around) in enumerate(_placed(card.nodes)):
+    enclosing_cards: dict[int, tuple[Node, ...]] = {}
+    for number, (node, enclosing) in enumerate(_placed(card.nodes)):
         if isinstance(node, Button):
-            if around:
-                around_buttons[id(node)] = around
+            if enclosing:
+                enclosing_cards[id(node)] = enclosing
         elif isinstance(node, Input):
-            path = tuple(map(id, around))
+            path = tuple(map(id, enclosing))
             inputs.setdefault(path, []).append((number, node))
-            buttons = tuple(id(outer) for outer in around if isinstance(outer, Button))
+            buttons = tuple(id(outer) for outer in enclosing if isinstance(outer, Button))
             of_any_card.setdefault(buttons, []).append((number, node))
-    return Forms(_frozen(inputs), _frozen(of_any_card), around_buttons)
+    return Forms(_frozen(inputs), _frozen(of_any_card), enclosing_cards)
 
 
 def _frozen(
@@ -74,14 +74,14 @@ def _placed(nodes: Nodes) -> Iterator[tuple[Node, tuple[Node, ...]]]:
     """Every node in the order of reading, with the cards around it, outermost first."""
     stack: list[tuple[Iterator[Node], tuple[Node, ...]]] = [(iter(nodes), ())]
     while stack:
-        siblings, around = stack[-1]
+        siblings, enclosing = stack[-1]
         node = next(siblings, None)
         if node is None:
             stack.pop()
             continue
-        yield node, around
+        yield node, enclosing
         is_card = isinstance(node, Button) or (isinstance(node, Container) and node.form == "card")
-        stack.append((within(node), (*around, node) if is_card else around))
+        stack.append((within(node), (*enclosing, node) if is_card else enclosing))
 
 
 # --- names ----------------------------------------------------------------------------------

@@ -41,7 +41,7 @@ def is_empty(value: JsonValue) -> bool:
     return value in (None, [], False) or (isinstance(value, str) and not value.strip())
 
 
-def why_missing(field: Input) -> str:
+def missing_reason(field: Input) -> str:
     """Returns the message for a required input that is empty."""
     match field:
         case Toggle():
@@ -52,7 +52,7 @@ def why_missing(field: Input) -> str:
             return "must be filled in"
 
 
-def why_wrong(field: Input, value: JsonValue) -> str:
+def refusal_reason(field: Input, value: JsonValue) -> str:
     """Returns why the input refuses a value that is not empty; an empty string if it accepts it."""
     return next(_reasons(field, value), "")
 

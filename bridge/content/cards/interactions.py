@@ -16,7 +16,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from bridge.content.cards.forms import forms_of, texts_that_name
-from bridge.content.cards.input_rules import is_empty, why_missing, why_wrong
+from bridge.content.cards.input_rules import is_empty, missing_reason, refusal_reason
 from bridge.content.cards.tree import (
     Button,
     Card,
@@ -190,10 +190,10 @@ def wrong_inputs(
             continue
         value = None if name is None else typed_value(field, values[name])
         if not is_empty(value):
-            reason = why_wrong(field, value)
+            reason = refusal_reason(field, value)
         elif field.required and _can_be_answered(field):
             hidden = _hidden_inputs(card) if hidden is None else hidden
-            reason = "" if id(field) in hidden else why_missing(field)
+            reason = "" if id(field) in hidden else missing_reason(field)
         else:
             reason = ""
         if reason:

@@ -41,7 +41,7 @@ def has_tools(message: Message) -> bool:
     return any(isinstance(part, ToolCallPart | ToolResultPart) for part in message.content)
 
 
-def with_tools_shown(message: Message, shown: ToolsShown) -> Message:
+def with_tools_shown(message: Message, tools_shown: ToolsShown) -> Message:
     """Returns the message with tool calls as its readers see them."""
     if not has_tools(message):
         return message
@@ -56,23 +56,23 @@ def with_tools_shown(message: Message, shown: ToolsShown) -> Message:
         for index in run:
             if isinstance(content[index], ToolCallPart | ToolResultPart):
                 content[index] = _HIDDEN_PART
-        if shown == "names" and calls:
+        if tools_shown == "names" and calls:
             content[calls[0][0]] = _call_names([call for _, call in calls])
-        elif shown == "full":
+        elif tools_shown == "full":
             for index, call in calls:
                 content[index] = _call_card(call, results.get(call.id))
     return message.model_copy(update={"content": tuple(content)})
 
 
-def tool_steps(message: Message, shown: ToolsShown) -> tuple[PlanStep, ...]:
+def tool_steps(message: Message, tools_shown: ToolsShown) -> tuple[PlanStep, ...]:
     """Returns the calls as steps of work, for platforms that show such steps separately."""
     results = {
         part.tool_call_id: part for part in message.content if isinstance(part, ToolResultPart)
     }
     return tuple(
-        _step(part, results.get(part.id), whole=shown == "full")
+        _step(part, results.get(part.id), whole=tools_shown == "full")
         for part in message.content
-        if isinstance(part, ToolCallPart) and part.name not in HIDDEN_TOOLS and shown != "off"
+        if isinstance(part, ToolCallPart) and part.name not in HIDDEN_TOOLS and tools_shown != "off"
     )
 
 

@@ -259,7 +259,7 @@ class Carousel(_Located):
     type: Literal["carousel"] = field(default="carousel", kw_only=True)
 
 
-# --- what is told in a form of its own ------------------------------------------------------
+# --- special forms --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -420,7 +420,7 @@ class Button(_Located):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked(_Located):
+class _InputBase(_Located):
     """The common fields of inputs; one that `dispatches` reports every change to its author."""
 
     id: str = ""
@@ -435,7 +435,7 @@ class _Asked(_Located):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TextInput(_Asked):
+class TextInput(_InputBase):
     """A text field; the bounds are lengths, `pattern` is a regular expression."""
 
     value: str = ""
@@ -448,7 +448,7 @@ class TextInput(_Asked):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NumberInput(_Asked):
+class NumberInput(_InputBase):
     """A number field, shown as stars if `stars` is set."""
 
     value: float | None = None
@@ -460,7 +460,7 @@ class NumberInput(_Asked):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DateInput(_Asked):
+class DateInput(_InputBase):
     """A date or time. `value`, `min`, `max`: `2026-11-21`, `17:30`, or Unix seconds, by `of`."""
 
     of: Literal["date", "time", "datetime"] = "date"
@@ -471,7 +471,7 @@ class DateInput(_Asked):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Toggle(_Asked):
+class Toggle(_InputBase):
     """One checkbox; its author receives `on` or `off`."""
 
     title: Line = ()
@@ -482,7 +482,7 @@ class Toggle(_Asked):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice(_Asked):
+class Choice(_InputBase):
     """A menu of options, or (`external`) of options that its author returns while a person types;
     `source` is the author's name for them.
 
@@ -502,7 +502,7 @@ class Choice(_Asked):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Picker(_Asked):
+class Picker(_InputBase):
     """A picker of people, channels or roles of the current workspace; `values` are native ids.
 
     `among` are the kinds of conversations that it offers (none: all), `without` the excluded ones;
@@ -521,7 +521,7 @@ class Picker(_Asked):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileInput(_Asked):
+class FileInput(_InputBase):
     """A file upload. `kinds` are file name extensions without the dot."""
 
     min: Annotated[int | None, MIN] = None

@@ -259,12 +259,12 @@ class _Words:
         """Where the reading continues; None while the address is incomplete."""
         if not self._brackets:
             return after
-        following = self._text[after : after + 1]
-        if following == "" or following in "([":
-            if following == "(" and (target := _TARGET.match(self._text, after)):
+        next_char = self._text[after : after + 1]
+        if next_char == "" or next_char in "([":
+            if next_char == "(" and (target := _TARGET.match(self._text, after)):
                 self._brackets.pop()
                 return target.end()
-            if following == "" or (following == "(" and self._may_be_address(after)):
+            if next_char == "" or (next_char == "(" and self._may_be_address(after)):
                 return None
         self._brackets.pop()
         return after

@@ -58,18 +58,18 @@ def run_to_markdown(
     written: list[str] = []
     last = before
     for index, node in enumerate(nodes):
-        following = _edge(nodes[index + 1]) if index + 1 < len(nodes) else after
+        next_char = _edge(nodes[index + 1]) if index + 1 < len(nodes) else after
         if isinstance(node, Break):
-            more = index + 1 < len(nodes) and isinstance(nodes[index + 1], Break)
-            text = "<br>" if line or more else "\n"
+            is_repeated = index + 1 < len(nodes) and isinstance(nodes[index + 1], Break)
+            text = "<br>" if line or is_repeated else "\n"
         elif isinstance(node, Text):
-            text = escape(node.value, following)
+            text = escape(node.value, next_char)
         elif isinstance(node, Code):
             text = _code(node.value, cell=cell)
         elif isinstance(node, Link):
-            text = _link(node, last, following, cell=cell)
+            text = _link(node, last, next_char, cell=cell)
         elif type(node) in STYLES:
-            text = _styled(cast("Style", node), last, following, line=line, cell=cell)
+            text = _styled(cast("Style", node), last, next_char, line=line, cell=cell)
         else:
             text = own_node_to_markdown(cast("OwnNode", node))
         written.append(text)

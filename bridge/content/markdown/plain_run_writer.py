@@ -83,7 +83,7 @@ def plain_run_to_markdown(  # noqa: C901 - one branch a kind of node
             piece = _link(node, edge)
             free = _AFTER_URL if piece[0] == "h" else None
         else:
-            piece = _own(node)
+            piece = _own_node(node)
         if may_follow is not None and piece[0] not in may_follow:
             raise NotPlain
         if piece[0] == "[" and edge == "!":
@@ -157,7 +157,7 @@ def _link(node: Link, before: str) -> str:
     return f"[{words}]({url.replace('&', chr(92) + '&')})"
 
 
-def _own(node: Inline) -> str:
+def _own_node(node: Inline) -> str:
     """An emoji as its characters, another node of ours as a link."""
     if isinstance(node, Emoji) and node.unicode:
         if node.unicode.isascii() or any(map(str.isalnum, node.unicode)) or _unclean(node.unicode):

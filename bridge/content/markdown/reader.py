@@ -126,7 +126,7 @@ class _Frame:
     """An open construct and its content so far.
 
     `kind` is the parser's name, "<" before an HTML tag, or empty for a construct that is ignored:
-    then the lists are those of the construct around it.
+    then its lists are those of its parent.
     """
 
     kind: str
@@ -144,8 +144,10 @@ class _Bars:
 
 @dataclass(frozen=True, slots=True)
 class _Small:
-    """A tag of small print: around a whole paragraph it makes the paragraph small, elsewhere it is
-    text."""
+    """A tag of small print.
+
+    A pair of them that encloses a whole paragraph makes it small; elsewhere the tag is text.
+    """
 
     html: str
 
@@ -198,7 +200,7 @@ class _Reader:
         elif event in ("SoftBreak", "HardBreak"):
             self._top.inlines.append(BREAK)
 
-    # --- what opens and closes --------------------------------------------------------------
+    # --- nesting ----------------------------------------------------------------------------
 
     def _start(self, kind: str, detail: Any) -> None:
         if kind in _BLOCKS:
@@ -217,9 +219,9 @@ class _Reader:
     def _open(
         self, style: type[Style] | None, kind: str, detail: Any = None, *, hidden: bool = False
     ) -> None:
-        around = self._top
+        parent = self._top
         if hidden:
-            frame = _Frame("", kind, around.inlines, around.blocks, around.items)
+            frame = _Frame("", kind, parent.inlines, parent.blocks, parent.items)
         else:
             frame = _Frame(kind, detail)
         if style:
@@ -243,21 +245,21 @@ class _Reader:
             self._links -= 1
 
     def _close(self, frame: _Frame) -> None:
-        around = self._top
+        parent = self._top
         match frame.kind:
             case "Strong" | "Emphasis" | "Strikethrough":
-                around.inlines += normal.styled(_STYLES[frame.kind], self._run(frame))
+                parent.inlines += normal.styled(_STYLES[frame.kind], self._run(frame))
             case "Link" | "Image":
-                around.inlines += self._link(frame)
+                parent.inlines += self._link(frame)
             case "TableCell":
-                around.items.append(self._run(frame))
+                parent.items.append(self._run(frame))
             case "TableHead" | "TableRow":
-                around.items.append(frame.items)
+                parent.items.append(frame.items)
             case "Item":
                 self._flush(frame)
-                around.items.append(ListItem(tuple(frame.blocks), frame.checked))
+                parent.items.append(ListItem(tuple(frame.blocks), frame.checked))
             case _:
-                around.blocks.extend(self._blocks(frame))
+                parent.blocks.extend(self._blocks(frame))
 
     def _blocks(self, frame: _Frame) -> Iterable[Block]:
         match frame.kind:
@@ -366,7 +368,7 @@ class _Reader:
             self._top.inlines += normal.styled(style, run)
 
     def _give_up_tag(self) -> None:
-        """An HTML tag that is not closed where it was opened is text."""
+        """Makes text of an HTML tag that was not closed in the construct that contains it."""
         frame = self._leave_tag()
         self._top.inlines += [Text(str(frame.detail)), *frame.inlines]
 
@@ -405,7 +407,7 @@ def _name_and_detail(tag: Any) -> tuple[str, Any]:
 
 
 def _lines(html: str, *, block: bool = True) -> list[Inline]:
-    """Raw HTML as text: the bridge does not render it."""
+    """Raw HTML as text, because the bridge does not render it."""
     nodes: list[Inline] = []
     for line in html.removesuffix("\n").split("\n"):
         nodes += [BREAK, Text(line)] if nodes else [Text(line)]

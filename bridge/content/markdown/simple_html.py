@@ -74,7 +74,7 @@ class SimpleHtml:
             NotSimple: The HTML needs another reader.
         """
         blocks: list[Any] = []
-        around: list[Any] = []  # the tag of each list or the box of each item, after its blocks
+        open_tags: list[Any] = []  # the tag of each list or the box of each item, after its blocks
         checked: bool | None = None
         expected_end = ""  # the end tag of a heading or paragraph, which contains no block
         pieces = iter(_block_tags(html))
@@ -88,14 +88,14 @@ class SimpleHtml:
                 if piece == "\n":
                     continue
             if name == "li":
-                if not around or type(around[-1]) is not str or around[-1][0] == "b":
+                if not open_tags or type(open_tags[-1]) is not str or open_tags[-1][0] == "b":
                     raise NotSimple
-                around += (blocks, checked)
+                open_tags += (blocks, checked)
                 blocks, checked = [], None
             elif name == "/l":
                 item = ListItem(tuple(blocks), checked)
-                checked = _popped(around, bool)
-                blocks = around.pop()
+                checked = _popped(open_tags, bool)
+                blocks = open_tags.pop()
                 blocks.append(item)
             elif tag == "p":
                 expected_end = "/p"
@@ -107,13 +107,13 @@ class SimpleHtml:
                 blocks.append(_code_block(piece))
                 continue
             elif name in _LISTS:
-                if len(around) >= 2 * normal.MAX_DEPTH:
+                if len(open_tags) >= 2 * normal.MAX_DEPTH:
                     raise NotSimple
-                around += (blocks, tag)
+                open_tags += (blocks, tag)
                 blocks = []
             elif name in _LIST_ENDS:
-                container = _container(_popped(around, str), tag, blocks)
-                blocks = around.pop()
+                container = _container(_popped(open_tags, str), tag, blocks)
+                blocks = open_tags.pop()
                 blocks += container
             elif name == "in":
                 checked = "checked=" in tag
@@ -121,7 +121,7 @@ class SimpleHtml:
                 blocks += self._table(tag)
             if piece and piece != "\n":
                 blocks += self._paragraphs(piece)
-        if around or expected_end:
+        if open_tags or expected_end:
             raise NotSimple
         return tuple(blocks)
 
@@ -176,7 +176,7 @@ class SimpleHtml:
         if "<" not in html:
             return self._text(html, linked=linked)
         run: list[Inline] = []
-        around: list[Any] = []
+        open_tags: list[Any] = []
         pieces = iter(_inline_tags(html))
         run += self._text(next(pieces), linked=linked)
         for token, after in zip(pieces, pieces, strict=True):
@@ -186,7 +186,7 @@ class SimpleHtml:
                 if end != head and (end != "a" or head[:2] != "a "):
                     raise NotSimple
                 if head in _STYLES:
-                    if head in around or not inner:
+                    if head in open_tags or not inner:
                         raise NotSimple
                     _add(run, _STYLES[head](self._text(inner, linked=linked)))
                 elif head == "code":
@@ -196,10 +196,10 @@ class SimpleHtml:
                 else:
                     run += self.link(_address(head), self._text(inner, linked=True))
             elif head in _STYLES or (head[:2] == "a " and not linked):
-                around += (run, head)
+                open_tags += (run, head)
                 run, linked = [], linked or head[:2] == "a "
             elif head in _ENDS:
-                run, linked = self._ended(run, _popped(around, str), around, linked=linked)
+                run, linked = self._ended(run, _popped(open_tags, str), open_tags, linked=linked)
             elif head != "br /" or not run or not _may_end_a_line(run[-1]):
                 raise NotSimple
             if after:
@@ -207,19 +207,19 @@ class SimpleHtml:
                     run += self._text(after, linked=linked)
                 else:
                     run.append(Text(after))
-        if around:
+        if open_tags:
             raise NotSimple
         return tuple(run)
 
     def _ended(
-        self, run: list[Inline], head: str, around: list[Any], *, linked: bool
+        self, run: list[Inline], head: str, open_tags: list[Any], *, linked: bool
     ) -> tuple[list[Inline], bool]:
         """Adds the closed element to the run before it."""
-        before = cast("list[Inline]", around.pop())
+        before = cast("list[Inline]", open_tags.pop())
         if head[:2] == "a ":
             before += self.link(_address(head), tuple(run))
             return before, False
-        if head in around or not run:
+        if head in open_tags or not run:
             raise NotSimple
         _add(before, _STYLES[head](tuple(run)))
         return before, linked
@@ -246,11 +246,11 @@ _LISTS = frozenset(("ul", "ol", "bl"))
 _LIST_ENDS = frozenset(("/u", "/o", "/b"))
 
 
-def _popped(around: list[Any], kind: type) -> Any:
+def _popped(open_tags: list[Any], kind: type) -> Any:
     """The element that was opened last, which must be of the kind that is closed."""
-    if len(around) < 2 or isinstance(around[-1], str) is not (kind is str):
+    if len(open_tags) < 2 or isinstance(open_tags[-1], str) is not (kind is str):
         raise NotSimple
-    return around.pop()
+    return open_tags.pop()
 
 
 def _container(opened: str, closed: str, blocks: list[Any]) -> Sequence[Block]:

@@ -71,8 +71,8 @@ def _write(blocks: Sequence[Block], written: list[str], mark: str, runs: _Runs, 
 
 def _other_mark(node: List, previous: str) -> str:
     """A mark that separates this list from the one before it or around it."""
-    marks = ("-", "*") if node.start is None else (".", ")")
-    return marks[1] if previous == marks[0] else marks[0]
+    bullets = ("-", "*") if node.start is None else (".", ")")
+    return bullets[1] if previous == bullets[0] else bullets[0]
 
 
 def _block(block: Block, runs: _Runs, depth: int, *, in_item: bool) -> str:

@@ -71,7 +71,7 @@ def with_source_list(
     return with_sources, (_loss(at, "what was quoted of sources", "their links"),) if quoted else ()
 
 
-def _insert(content: list[ContentPart], index: int, marks: str) -> None:
+def _insert(content: list[ContentPart], index: int, numbers_text: str) -> None:
     """Puts the marks behind the text before the citation; in the citation's own place if there is
     none."""
     at = index - 1
@@ -79,16 +79,16 @@ def _insert(content: list[ContentPart], index: int, marks: str) -> None:
         at -= 1
     before = content[at] if at >= 0 else None
     if not isinstance(before, TextPart):
-        content[index] = TextPart(text=marks)
+        content[index] = TextPart(text=numbers_text)
         return
     if not before.is_markdown:
-        marks = marks.replace("\\", "")
-        content[at] = before.model_copy(update={"text": f"{before.text.rstrip()} {marks}"})
+        numbers_text = numbers_text.replace("\\", "")
+        content[at] = before.model_copy(update={"text": f"{before.text.rstrip()} {numbers_text}"})
         return
     text = close_fence(before.text).rstrip()
     last = text.rpartition("\n")[2]
     gap = "\n\n" if last.startswith(_OWN_LINE) else " "
-    content[at] = before.model_copy(update={"text": f"{text}{gap}{marks}"})
+    content[at] = before.model_copy(update={"text": f"{text}{gap}{numbers_text}"})
 
 
 def _link_to(source: Source) -> Link | Text:

@@ -56,12 +56,12 @@ class Window:
     def take(self, message: Message) -> bool:
         """Takes one message if it fits; returns whether there is room for more."""
         needed = tokens_of(message, self.reader)
-        left = self.budget - self.tokens
-        if needed > left:
+        remaining = self.budget - self.tokens
+        if needed > remaining:
             self.cut = True
-            if not self.is_empty and (needed <= self.budget or left < _MIN_TOKENS):
+            if not self.is_empty and (needed <= self.budget or remaining < _MIN_TOKENS):
                 return False
-            message = cut_message(message, left, self.reader)
+            message = cut_message(message, remaining, self.reader)
             needed = tokens_of(message, self.reader)
         self._messages.append(message)
         self.tokens += needed
@@ -82,21 +82,21 @@ class Window:
         return tuple(message for message in whole if message is not None)
 
 
-def cut_message(message: Message, most: int, reader: str = "") -> Message:
-    """Returns the beginning of a message in at most `most` tokens, and a mark.
+def cut_message(message: Message, max_tokens: int, reader: str = "") -> Message:
+    """Returns the beginning of a message in at most `max_tokens` tokens, and a mark.
 
     Parts that only an agent's own API reads are left out: they belong to the whole message.
     """
     details = read_bridge_metadata(message)[0].parts
     visible = [placed for placed in select_parts(message, ()) if not is_hidden(placed[1])]
-    left = most - PER_MESSAGE - _MARK_TOKENS
+    remaining = max_tokens - PER_MESSAGE - _MARK_TOKENS
     selected: dict[int, ContentPart] = {}
     for unit in _groups(visible):
-        fitting = _fitted(unit, details, left)
+        fitting = _fitted(unit, details, remaining)
         selected |= fitting
         if any(fitting.get(index) is not part for index, part in unit):
             break
-        left -= _group_tokens(unit, details)
+        remaining -= _group_tokens(unit, details)
     text = f"[This message is cut here: all of it is about {tokens_of(message, reader)} tokens.]"
     return _with_parts(message, selected, TextPart(text=text, format="plain"))
 
@@ -120,28 +120,28 @@ def _group_tokens(unit: Sequence[_Placed], details: _Details) -> int:
     return sum(part_tokens(part, details.get(str(index))) for index, part in unit)
 
 
-def _fitted(unit: Sequence[_Placed], details: _Details, left: int) -> dict[int, ContentPart]:
+def _fitted(unit: Sequence[_Placed], details: _Details, remaining: int) -> dict[int, ContentPart]:
     """The group as it fits into the remaining tokens; empty if it does not."""
     fitted: dict[int, ContentPart] = {}
     for index, part in unit:
-        fits = part_tokens(part, details.get(str(index))) <= left
-        shortened = part if fits else _shorter(part, left)
+        fits = part_tokens(part, details.get(str(index))) <= remaining
+        shortened = part if fits else _shorter(part, remaining)
         if shortened is None:
             return {}
         fitted[index] = shortened
-        left -= part_tokens(shortened, details.get(str(index)))
+        remaining -= part_tokens(shortened, details.get(str(index)))
     return fitted
 
 
-def _shorter(part: ContentPart, most: int) -> ContentPart | None:
+def _shorter(part: ContentPart, max_tokens: int) -> ContentPart | None:
     """The beginning of a text or a result; None for a part that cannot be cut."""
     if isinstance(part, TextPart):
-        beginning = first_tokens(part.text, most)
+        beginning = first_tokens(part.text, max_tokens)
         return part.model_copy(update={"text": beginning}) if beginning.strip() else None
     if isinstance(part, ToolResultPart):
         text = part.content if isinstance(part.content, str) else _json(part.content)
         empty = part.model_copy(update={"content": _RESULT_CUT})
-        room = (most - part_tokens(empty)) // 2  # characters that JSON escapes count more
+        room = (max_tokens - part_tokens(empty)) // 2  # characters that JSON escapes count more
         return None if room <= 0 else empty.model_copy(
             update={"content": f"{first_tokens(text, room)}\n{_RESULT_CUT}"}
         )  # fmt: skip
@@ -152,11 +152,11 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
-def _with_parts(message: Message, parts: Mapping[int, ContentPart], *more: ContentPart) -> Message:
+def _with_parts(message: Message, parts: Mapping[int, ContentPart], *added: ContentPart) -> Message:
     """The message with only these of its parts, by their places, and more; their metadata moves
     along."""
     places = sorted(parts)
-    content = (*(parts[index] for index in places), *more)
+    content = (*(parts[index] for index in places), *added)
     additions, _ = read_bridge_metadata(message)
     shorter = message.model_copy(update={"content": content})
     if not additions.parts and not additions.fallbacks:

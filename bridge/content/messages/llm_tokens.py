@@ -53,18 +53,18 @@ def tokens_of(message: Message, reader: str = "") -> int:
         message: The message.
         reader: The actor id of the reader.
     """
-    own = message.actor.id == reader
+    is_own = message.actor.id == reader
     additions = read_bridge_metadata(message)[0]
     details = additions.parts
     counted = [
         part_tokens(part, details.get(str(index)))
         for index, part in select_parts(message, ())
-        if own or not is_hidden(part)
+        if is_own or not is_hidden(part)
     ]
-    return PER_MESSAGE + sum(counted) + _where_tokens(additions)
+    return PER_MESSAGE + sum(counted) + _context_tokens(additions)
 
 
-def _where_tokens(additions: BridgeMetadata) -> int:
+def _context_tokens(additions: BridgeMetadata) -> int:
     """The tokens of the text about its thread and the message that it answers."""
     thread, reply = additions.in_thread, additions.replies_to
     total = 0 if thread is None else _PER_PLACE + text_tokens(thread.words)
@@ -93,14 +93,16 @@ def text_tokens(text: str) -> int:
     return (len(text) + 3) // 4 if text.isascii() else (len(text.encode()) + 2) // 3
 
 
-def first_tokens(text: str, most: int) -> str:
-    """Returns the beginning of a text in at most `most` tokens, cut after a word if possible."""
-    if text_tokens(text) <= most:
+def first_tokens(text: str, max_tokens: int) -> str:
+    """Returns the beginning of a text in `max_tokens` tokens at most; it ends after a word."""
+    if text_tokens(text) <= max_tokens:
         return text
-    low, high = 0, min(len(text), max(most, 0) * 4)
+    low, high = 0, min(len(text), max(max_tokens, 0) * 4)
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if text_tokens(text[:middle]) <= most else (low, middle - 1)
+        low, high = (
+            (middle, high) if text_tokens(text[:middle]) <= max_tokens else (low, middle - 1)
+        )
     beginning = text[:low]
     word = max(beginning.rfind(" "), beginning.rfind("\n"))
     return beginning[:word] if word > low // 2 else beginning

@@ -180,11 +180,11 @@ def with_reactions_and_feedback(
     them."""
     raw = (message.metadata or {}).get(KEY)
     current = raw if isinstance(raw, dict) else {"version": VERSION}
-    marks = {"reactions": reactions, "feedback": feedback}
-    replacements = {name: value for name, value in marks.items() if value is not None}
-    if not replacements and not marks.keys() & current.keys():
+    additions = {"reactions": reactions, "feedback": feedback}
+    replacements = {name: value for name, value in additions.items() if value is not None}
+    if not replacements and not additions.keys() & current.keys():
         return message
-    rest = {name: value for name, value in current.items() if name not in marks}
+    rest = {name: value for name, value in current.items() if name not in additions}
     value = {**rest, **replacements}
     return message.model_copy(update={"metadata": {**(message.metadata or {}), KEY: value}})
 
@@ -233,16 +233,16 @@ def select_parts(
     additions, _ = read_bridge_metadata(message)
     fallbacks = {int(key): fallback for key, fallback in additions.fallbacks.items() if fallback}
     waiting = {index for fallback in fallbacks.values() for index in fallback}
-    wanted: set[int] = set()
+    enabled: set[int] = set()
     selected: list[tuple[int, ContentPart]] = []
     for index, part in enumerate(message.content):
-        if index in waiting and index not in wanted:
+        if index in waiting and index not in enabled:
             continue
         details = additions.parts.get(str(index))
         if index in waiting and details is not None and details.repeats_alt:
             continue
         if index in fallbacks and not takes(part):
-            wanted.update(fallbacks[index])
+            enabled.update(fallbacks[index])
         else:
             selected.append((index, part))
     return selected

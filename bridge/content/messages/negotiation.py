@@ -137,13 +137,13 @@ class _Accepting:
         return any(_takes_type(accepted, content_type, schema_id) for accepted in self.schema.parts)
 
 
-def incompatibilities(output: BodySchema, wanted: BodySchema) -> tuple[str, ...]:
-    """Returns why messages that fit `output` may not fit `wanted`; nothing if each of them does.
+def incompatibilities(output: BodySchema, expected: BodySchema) -> tuple[str, ...]:
+    """Returns why messages that fit `output` may not fit `expected`; nothing if each of them does.
 
     Raises:
         InvalidData: The globs of the schemas are too complex to be compared.
     """
-    accepted_patterns = [pattern for part in wanted.parts for pattern in _patterns_of(part)]
+    accepted_patterns = [pattern for part in expected.parts for pattern in _patterns_of(part)]
     refused = [
         f"{_description(part)} may be given, and not all of it is accepted"
         for part in output.parts
@@ -151,14 +151,14 @@ def incompatibilities(output: BodySchema, wanted: BodySchema) -> tuple[str, ...]
     ]
     missing = [
         f"{_description(part)} is required, and not always given"
-        for part in wanted.parts
+        for part in expected.parts
         if part.required and not any(_always_provides(offered, part) for offered in output.parts)
     ]
     return (*refused, *missing)
 
 
-def _always_provides(offered: Accepted, wanted: Accepted) -> bool:
-    patterns = list(_patterns_of(wanted))
+def _always_provides(offered: Accepted, expected: Accepted) -> bool:
+    patterns = list(_patterns_of(expected))
     return offered.required and all(covers(patterns, pattern) for pattern in _patterns_of(offered))
 
 

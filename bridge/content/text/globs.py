@@ -192,7 +192,7 @@ def _step(pattern: _Pattern, states: frozenset[int], char: str) -> frozenset[int
 def _is_covered(narrow: _Pattern, wide: Sequence[_Pattern]) -> bool:
     """Walks through both at once: wherever the narrow pattern may end, a wide one must."""
     written = set(chain(narrow, *wide)) - {_STAR, _STARS}
-    alphabet = sorted(written | {"/", _other(written)})
+    alphabet = sorted(written | {"/", _unwritten_char(written)})
     start = (_closure(narrow, frozenset((0,))), tuple(_closure(p, frozenset((0,))) for p in wide))
     seen, waiting = {start}, [start]
     while waiting:
@@ -217,7 +217,7 @@ def _is_covered(narrow: _Pattern, wide: Sequence[_Pattern]) -> bool:
 def _meet(left: _Pattern, right: _Pattern) -> bool:
     """Walks through both at once: somewhere both may end."""
     written = set(chain(left, right)) - {_STAR, _STARS}
-    alphabet = sorted(written | {"/", _other(written)})
+    alphabet = sorted(written | {"/", _unwritten_char(written)})
     start = _closure(left, frozenset((0,))), _closure(right, frozenset((0,)))
     seen, waiting = {start}, [start]
     while waiting:
@@ -234,6 +234,6 @@ def _meet(left: _Pattern, right: _Pattern) -> bool:
     return False
 
 
-def _other(written: set[str]) -> str:
+def _unwritten_char(written: set[str]) -> str:
     """A character that represents all characters that no glob names."""
     return next(char for char in map(chr, range(1, 0x10FFFF)) if char not in written)

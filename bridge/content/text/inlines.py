@@ -89,12 +89,12 @@ def linked(label: Sequence[Inline], url: str) -> tuple[Inline, ...]:
     if (safe := safe_url(url)) is not None:
         return (Link(safe, tuple(label) or (Text(safe),)),)
     address = url.strip()
-    if not address or _says(plain_inlines(label), address):
+    if not address or _label_repeats(plain_inlines(label), address):
         return tuple(label)
     return merge_texts((*label, Text(f" ({address})" if label else address)))
 
 
-def _says(label: str, url: str) -> bool:
+def _label_repeats(label: str, url: str) -> bool:
     """Whether the label has the letters and digits of the address, with or without its scheme."""
     label_letters, url_letters = _signs(label), _signs(url)
     return label_letters == url_letters or (

@@ -42,7 +42,7 @@ from bridge.content.text.urls import bare_urls, safe_url
 
 _MAX_PADDING = 10_000  # cells that padding may add to any table
 MAX_DEPTH = 24  # quotes and lists at a greater depth are read as their content
-_OWN: frozenset[type[Inline]] = frozenset(get_args(OwnNode))
+_OWN_NODES: frozenset[type[Inline]] = frozenset(get_args(OwnNode))
 _BLANK = " \t"
 _UNCLEAN = re.compile("[\x00\x0b\x0c\ud800-\udfff]")
 _LINE_END = re.compile(r"\r\n?|\n")
@@ -320,7 +320,7 @@ def _leaf(node: Inline, *, linked: bool) -> list[Inline]:
         return [Code(value)] if (value := _LINE_END.sub(" ", cleaned(node.value))) else []
     if isinstance(node, Emoji) and node.unicode:
         return [Text(node.unicode)]
-    if type(node) not in _OWN:
+    if type(node) not in _OWN_NODES:
         return [node]
     sound = None if linked else readable_own_node(cast("OwnNode", node))
     return [sound or Text(plain_inlines((node,)))]

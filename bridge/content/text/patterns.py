@@ -94,19 +94,19 @@ def settled_words(text: str, replacements: Sequence[Replacement]) -> str:
     The rest is an incomplete word, or the last characters if a match may contain several words.
     """
     one_word = all(_ONE_WORD.fullmatch(replacement.pattern.source) for replacement in replacements)
-    upto = len(text) if one_word else max(len(text) - _HOLDBACK, 0)
-    while upto > 0 and not text[upto - 1].isspace():
-        upto -= 1
-    while upto > 0 and (start := _match_across(text, upto, replacements)) is not None:
-        upto = start
-    return text[:upto]
+    end = len(text) if one_word else max(len(text) - _HOLDBACK, 0)
+    while end > 0 and not text[end - 1].isspace():
+        end -= 1
+    while end > 0 and (start := _match_across(text, end, replacements)) is not None:
+        end = start
+    return text[:end]
 
 
-def _match_across(text: str, upto: int, replacements: Sequence[Replacement]) -> int | None:
+def _match_across(text: str, end: int, replacements: Sequence[Replacement]) -> int | None:
     """The start of a match across this place."""
     for replacement in replacements:
         for match in _compiled(replacement.pattern.source).finditer(_encodable(text)):
-            if match.start() < upto < match.end():
+            if match.start() < end < match.end():
                 return match.start()
     return None
 

@@ -176,9 +176,9 @@ def _rows(node: Table) -> tuple[tuple[tuple[Inline, ...], ...], ...]:
     return (node.header, *node.rows)
 
 
-def _aligned(cell: str, width: int, how: str | None) -> str:
+def _aligned(cell: str, width: int, align: str | None) -> str:
     room = width - display_width(cell)
-    left = {"right": room, "center": room // 2}.get(how or "", 0)
+    left = {"right": room, "center": room // 2}.get(align or "", 0)
     return " " * left + cell + " " * (room - left)
 
 

@@ -11,7 +11,7 @@ _UNSAFE = re.compile(r"[\x00-\x20\x7f-\xa0<>\\`\ud800-\udfff]|\s")
 _PLAIN = re.compile(r"https?://[\w.~!$&'()*+,;=:@%?#-][\w.~!$&'()*+,;=:@%/?#-]*", re.ASCII)
 _SCHEME = re.compile(r"(?<!\w)https?\Z", re.IGNORECASE)
 # White space, quotes, brackets, signs of direction and CJK punctuation end a bare URL.
-_REST = re.compile(
+_AFTER_SCHEME = re.compile(
     r"[^\s<>\"'`|\u200b-\u200f\u202a-\u202e\u2066-\u2069、。「」『』【】！），：；？》]+"
 )
 _TAIL = frozenset("?!.,:;*_~")
@@ -39,7 +39,7 @@ def bare_urls(text: str) -> Iterator[tuple[int, int]]:
     at = text.find("://")
     while at >= 0:
         scheme = _SCHEME.search(text, max(0, at - 6), at)
-        rest = _REST.match(text, at + 3) if scheme else None
+        rest = _AFTER_SCHEME.match(text, at + 3) if scheme else None
         if not scheme or not rest:
             at = text.find("://", at + 3)
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import JsonValue
 
-from bridge.content.cards.input_rules import why_missing, why_wrong
+from bridge.content.cards.input_rules import missing_reason, refusal_reason
 from bridge.content.cards.interactions import typed_value, wrong_inputs
 from bridge.content.cards.tree import (
     Actions,
@@ -72,13 +72,13 @@ LATER = "1800000000"  # 2027-01-15 08:00 UTC
 def test_a_value_is_taken_or_it_is_said_why_not(
     field: Input, value: JsonValue, reason: str
 ) -> None:
-    assert why_wrong(field, typed_value(field, value)) == reason
+    assert refusal_reason(field, typed_value(field, value)) == reason
 
 
 def test_what_is_missing_is_named_as_the_input_is_filled_in() -> None:
     fields: tuple[Input, ...] = (TextInput(), Toggle(), Choice(), Picker(of="people"))
 
-    assert [why_missing(field) for field in fields] == [
+    assert [missing_reason(field) for field in fields] == [
         "must be filled in", "must be ticked", "must be chosen", "must be chosen",
     ]  # fmt: skip
 
