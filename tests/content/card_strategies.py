@@ -148,7 +148,7 @@ URLS = st.sampled_from((
 ))  # fmt: skip
 ANY_URL = st.one_of(URLS, st.sampled_from(("", "javascript:alert(1)", "not a url", "uacs:x")))
 
-_OWN = st.one_of(
+_OWN_NODES = st.one_of(
     st.builds(Mention, st.just(ActorId("slack:T1:U0ACME1")), WORDS),
     st.builds(GroupMention, st.just("slack:T1:S1"), WORDS),
     st.builds(Broadcast, st.sampled_from(("everyone", "channel", "here"))),
@@ -159,7 +159,7 @@ _OWN = st.one_of(
         Timestamp,
         st.sampled_from((0, 1_700_000_000, -5, 10**15)),
         st.sampled_from("tTdDfFR"),
-        WORDS.map(lambda said: f"{said} 10:30"),  # words that say no time give way to UTC
+        WORDS.map(lambda text: f"{text} 10:30"),  # words that say no time give way to UTC
     ),
 )
 _LEAVES = st.one_of(
@@ -168,7 +168,7 @@ _LEAVES = st.one_of(
     st.builds(Text, WORDS),
     st.just(Break()),
     st.builds(Code, WORDS),
-    _OWN,
+    _OWN_NODES,
 )
 _STYLES = (Strong, Emphasis, Strike, Underline, Spoiler)
 INLINES = st.recursive(
@@ -230,7 +230,7 @@ BLOCKS = st.recursive(
     max_leaves=4,
 )
 DOCUMENTS: SearchStrategy[Document] = _brief(_few(BLOCKS, 4))
-_TOLD = st.one_of(st.builds(lambda line: (Paragraph(line),), LINES), DOCUMENTS)
+_PROSAIC = st.one_of(st.builds(lambda line: (Paragraph(line),), LINES), DOCUMENTS)
 
 # --- values in nodes ------------------------------------------------------------------------
 
@@ -308,7 +308,7 @@ _OPTIONS = _brief(
 
 # --- actions and inputs ---------------------------------------------------------------------
 
-_ASKED: dict[str, SearchStrategy[Any]] = {
+_INPUT_FIELDS: dict[str, SearchStrategy[Any]] = {
     "id": st.sampled_from(("", "field", "i" * 300)),
     "label": _MAYBE_LINE,
     "hint": _MAYBE_LINE,
@@ -323,7 +323,7 @@ _DATES = st.sampled_from(("", "2026-11-21", "17:30", "1700000000", "tomorrow", "
 INPUTS = _brief(st.one_of(
     st.builds(
         TextInput,
-        **_ASKED,
+        **_INPUT_FIELDS,
         value=st.one_of(st.just(""), TEXTS),
         multiline=st.booleans(),
         format=st.sampled_from(("text", "email", "url", "tel", "password", "rich")),
@@ -332,32 +332,32 @@ INPUTS = _brief(st.one_of(
         pattern=st.sampled_from(("", "^[a-z]+$")),
     ),
     st.builds(
-        NumberInput, **_ASKED, value=st.none() | _NUMBERS, min=st.none() | _NUMBERS,
+        NumberInput, **_INPUT_FIELDS, value=st.none() | _NUMBERS, min=st.none() | _NUMBERS,
         max=st.none() | _NUMBERS, decimals=st.booleans(), stars=st.booleans(),
     ),
     st.builds(
-        DateInput, **_ASKED, of=st.sampled_from(("date", "time", "datetime")), value=_DATES,
+        DateInput, **_INPUT_FIELDS, of=st.sampled_from(("date", "time", "datetime")), value=_DATES,
         min=_DATES, max=_DATES,
     ),
     st.builds(
-        Toggle, **_ASKED, title=_MAYBE_LINE, value=st.booleans(),
+        Toggle, **_INPUT_FIELDS, title=_MAYBE_LINE, value=st.booleans(),
         on=st.sampled_from(("true", "", "o" * 200)),
     ),
     st.builds(
-        Choice, **_ASKED, options=st.one_of(st.just(()), _OPTIONS, _OPTIONS),
+        Choice, **_INPUT_FIELDS, options=st.one_of(st.just(()), _OPTIONS, _OPTIONS),
         values=st.sampled_from(((), ("v",), ("v", "v2"), ("missing",))), many=st.booleans(),
         form=st.sampled_from(("menu", "list", "overflow")), external=st.booleans(),
         min=_COUNTS, max=_COUNTS,
     ),
     st.builds(
-        Picker, **_ASKED,
+        Picker, **_INPUT_FIELDS,
         of=st.sampled_from(("people", "channels", "conversations", "roles", "mentionables")),
         values=st.sampled_from(((), ("U0ACME1",), ("123456789012345678",))), many=st.booleans(),
         min=_COUNTS, max=_COUNTS,
         among=st.sampled_from(((), ("people", "groups", "private", "public"))),
         without=st.sampled_from(((), ("bots",), ("bots", "shared"))), here=st.booleans(),
     ),
-    st.builds(FileInput, **_ASKED, min=_COUNTS, max=_COUNTS, kinds=st.just(("pdf",))),
+    st.builds(FileInput, **_INPUT_FIELDS, min=_COUNTS, max=_COUNTS, kinds=st.just(("pdf",))),
 ))  # fmt: skip
 
 
@@ -391,7 +391,7 @@ def _buttons(nodes: SearchStrategy[Any]) -> SearchStrategy[Button]:
 # --- nodes ----------------------------------------------------------------------------------
 
 _PROSES = _brief(st.builds(
-    Prose, _TOLD, size=st.sampled_from(("small", "normal", "normal", "large", "huge")),
+    Prose, _PROSAIC, size=st.sampled_from(("small", "normal", "normal", "large", "huge")),
     style=STYLES, subtle=st.booleans(), align=st.sampled_from((None, "left", "center", "right")),
 ))  # fmt: skip
 _LABELS = st.sampled_from(("mk", "Mon", "Tue", "Wed", "a label of more than twenty letters"))
@@ -424,7 +424,7 @@ _PLAIN_NODES = _brief(st.one_of(
     st.builds(
         Fields,
         _many(
-            st.builds(LabelledValue, _MAYBE_LINE, _TOLD, st.booleans()),
+            st.builds(LabelledValue, _MAYBE_LINE, _PROSAIC, st.booleans()),
             LabelledValue(_LINE, _SMALL.text), 30,
         ),
     ),
@@ -432,7 +432,7 @@ _PLAIN_NODES = _brief(st.one_of(
     _PLAYERS,
     st.builds(Gallery, _many(st.one_of(IMAGES, _PLAYERS), _PICTURE, 14)),
     st.builds(File, _assets("application/pdf", named=True), title=_MAYBE_LINE),
-    st.builds(Alert, st.sampled_from(("info", "success", "warning", "error")), _TOLD),
+    st.builds(Alert, st.sampled_from(("info", "success", "warning", "error")), _PROSAIC),
     st.builds(Badge, _MAYBE_LINE, icon=st.just(""), hint=_MAYBE_LINE, style=STYLES),
     st.builds(
         Progress, st.none() | _NUMBERS, max=_NUMBERS, label=_MAYBE_LINE, style=STYLES
@@ -547,7 +547,7 @@ _READ_FIRST: dict[type, tuple[str, ...]] = {
     Choice: ("label", "placeholder", "options"),
     Option: ("group", "emoji", "label", "description"),
 }
-_OURS = (card.__name__, text.__name__)
+_TREE_MODULES = (card.__name__, text.__name__)
 
 
 def marked(written: Card) -> Card:
@@ -579,7 +579,7 @@ def _marked(value: Any, at: str, numbers: count[int]) -> Any:
 @cache
 def _in_order(kind: type) -> tuple[str, ...]:
     """The fields of a node or value in the order in which they are read; of others none."""
-    if not is_dataclass(kind) or kind.__module__ not in _OURS:
+    if not is_dataclass(kind) or kind.__module__ not in _TREE_MODULES:
         return ()
     first = _READ_FIRST.get(kind, ())
     rest = (field.name for field in fields(kind) if field.name != "at" and field.name not in first)

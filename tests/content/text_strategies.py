@@ -45,11 +45,11 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-def words(*left_out: str, most: int = 5) -> st.SearchStrategy[str]:
+def words(*left_out: str, max_pieces: int = 5) -> st.SearchStrategy[str]:
     """Text of one line, without white space at its edges and without the signs left out."""
     pieces = [piece for piece in PIECES if not any(sign in piece for sign in left_out)]
     return (
-        st.lists(st.sampled_from(pieces), min_size=1, max_size=most)
+        st.lists(st.sampled_from(pieces), min_size=1, max_size=max_pieces)
         .map(lambda pieces: " ".join("".join(pieces).split()))
         .filter(lambda text: text and not any(sign in text for sign in left_out))
     )
@@ -101,30 +101,32 @@ class Sayable:
         return st.lists(self._block(2), min_size=1, max_size=4).map(tuple)
 
     def _block(self, depth: int, kinds: tuple[type[Block], ...] = ()) -> st.SearchStrategy[Block]:
-        made: dict[type[Block], st.SearchStrategy[Block]] = {
+        strategies: dict[type[Block], st.SearchStrategy[Block]] = {
             Paragraph: st.builds(Paragraph, self.runs, st.sampled_from([False, False, self.subtle]))
         }
         if self.code is not None:
-            made[CodeBlock] = st.builds(CodeBlock, self.code, st.sampled_from(self.languages))
+            strategies[CodeBlock] = st.builds(CodeBlock, self.code, st.sampled_from(self.languages))
         if self.headings:
             line = self.runs.filter(lambda run: Break() not in run)
-            made[Heading] = st.builds(Heading, st.integers(1, self.headings), line)
+            strategies[Heading] = st.builds(Heading, st.integers(1, self.headings), line)
         if self.rules:
-            made[Rule] = st.just(Rule())
+            strategies[Rule] = st.just(Rule())
         if depth:
-            made[List] = st.builds(List, self._items(depth - 1), st.sampled_from(self.starts))
+            strategies[List] = st.builds(List, self._items(depth - 1), st.sampled_from(self.starts))
             if self.quotes:
                 inner = st.lists(self._block(depth - 1, self.in_quotes), min_size=1, max_size=2)
-                made[Quote] = st.builds(Quote, inner.map(tuple))
+                strategies[Quote] = st.builds(Quote, inner.map(tuple))
         return st.one_of(
-            *(strategy for kind, strategy in made.items() if not kinds or kind in kinds)
+            *(strategy for kind, strategy in strategies.items() if not kinds or kind in kinds)
         )
 
     def _items(self, depth: int) -> st.SearchStrategy[tuple[ListItem, ...]]:
         """Items begin with a paragraph; what else stands in them comes below it."""
         first = st.builds(Paragraph, self.runs)
-        most = self.below if depth or Paragraph in self.in_items else 0
-        below = st.lists(self._block(depth, self.in_items), max_size=most) if most else st.just([])
+        limit = self.below if depth or Paragraph in self.in_items else 0
+        below = (
+            st.lists(self._block(depth, self.in_items), max_size=limit) if limit else st.just([])
+        )
         blocks = st.tuples(first, below).map(lambda pair: (pair[0], *pair[1]))
         boxes = st.sampled_from([None, None, None, True, False])
         return st.lists(st.builds(ListItem, blocks, boxes), min_size=1, max_size=3).map(tuple)

@@ -80,7 +80,9 @@ def _grouped(faults: Sequence[Fault], examples: int) -> Iterator[str]:
     for fault in faults:
         groups[fault.law, fault.cause].append(fault)
     law = ""
-    for (name, cause), faults_of in sorted(groups.items(), key=lambda it: (it[0][0], -len(it[1]))):
+    for (name, cause), faults_of in sorted(
+        groups.items(), key=lambda group: (group[0][0], -len(group[1]))
+    ):
         if name != law:
             law = name
             yield f"\n== {law}: {sum(len(f) for (n, _), f in groups.items() if n == name)}"

@@ -26,10 +26,10 @@ def below(
         ("usable actions", total.share("usable", "acts"), ACTIONS_USABLE),
         ("nodes at home", total.share("nodes_kept", "nodes"), NODES_AT_HOME),
     )
-    for what, share, usual in shares:
-        if share < (bar := bars.get(f"{name}: {what}", usual)):
-            yield f"{name}: {what} {share:.2%} < {bar:.1%}"
+    for name_of_bar, share, usual in shares:
+        if share < (bar := bars.get(f"{name}: {name_of_bar}", usual)):
+            yield f"{name}: {name_of_bar} {share:.2%} < {bar:.1%}"
     lossy = total.share("full_lost", "full", otherwise=0)
-    most = bars.get(f"{name}: full nodes with a loss", FULL_NODES_WITH_A_LOSS)
-    if lossy > most:
-        yield f"{name}: full nodes with a loss {lossy:.2%} > {most:.1%}"
+    limit = bars.get(f"{name}: full nodes with a loss", FULL_NODES_WITH_A_LOSS)
+    if lossy > limit:
+        yield f"{name}: full nodes with a loss {lossy:.2%} > {limit:.1%}"

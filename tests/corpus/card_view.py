@@ -32,9 +32,9 @@ def see_card(card: Any) -> View:
         elif (isinstance(node, str) and key in _TEXTS) or (
             isinstance(node, str) and key == "nodes"
         ):
-            view.say(plain.uacs(node), at)
+            view.add_text(plain.uacs(node), at)
         elif key == "value":
-            view.say(node, at)
+            view.add_text(node, at)
     return view
 
 
@@ -46,7 +46,7 @@ def see_message(message: Any) -> View:
     for index, (part, at) in enumerate(items_of(message, "content", "")):
         detail = of(details, str(index))
         if string(part, "type") == "text" and not of(detail, "repeats_alt"):
-            view.say(plain.uacs(string(part, "text")), at)
+            view.add_text(plain.uacs(string(part, "text")), at)
         for key in ("alt", "name"):
-            view.say(of(detail, key), at, "hidden")
+            view.add_text(of(detail, key), at, "hidden")
     return view

@@ -12,7 +12,7 @@ from connectors.discord.presses import FORM, MESSAGE, PRESS, SUBMISSION, UPDATE,
 from tests.corpus.view import string
 
 _BUTTON = 2
-_MOST_PAGES = 12
+_MAX_PAGES = 12
 
 
 def asked_in_forms(card: Card, messages: Iterable[Any]) -> frozenset[str]:
@@ -27,7 +27,7 @@ def asked_in_forms(card: Card, messages: Iterable[Any]) -> frozenset[str]:
 def _pages(card: Card, custom_id: str) -> Iterator[Any]:
     """The modals that one button opens, one behind the other."""
     data = _press_shape(PRESS, custom_id)
-    for _ in range(_MOST_PAGES):
+    for _ in range(_MAX_PAGES):
         answer = first_answer(card, token, data)
         if answer is None or answer["type"] != FORM:
             return
@@ -35,10 +35,10 @@ def _pages(card: Card, custom_id: str) -> Iterator[Any]:
         between = first_answer(card, token, _press_shape(SUBMISSION, answer["data"]["custom_id"]))
         if between is None or between["type"] not in (MESSAGE, UPDATE):
             return
-        (following, *_) = (
+        (next_button, *_) = (
             component for component in _components(between) if component.get("type") == _BUTTON
         )
-        data = _press_shape(PRESS, string(following, "custom_id"))
+        data = _press_shape(PRESS, string(next_button, "custom_id"))
 
 
 def _press_shape(kind: int, custom_id: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.corpus import plain
-from tests.corpus.view import Act, View, When, is_web, items_of, of, string
+from tests.corpus.view import Act, View, Visibility, is_web, items_of, of, string
 
 _NAMES = {
     1: "action_row", 2: "button", 3: "string_select", 4: "text_input", 5: "user_select",
@@ -31,17 +31,17 @@ def see(native: Any) -> View:
 
 
 def _message(native: Any, at: str, view: View) -> None:
-    _say(native, "title", at, view)
+    _add_text(native, "title", at, view)
     if text := string(native, "content"):
         view.add("content", f"{at}/content")
-        view.say(plain.discord(text), f"{at}/content")
+        view.add_text(plain.discord(text), f"{at}/content")
     for file, place in items_of(native, "attachments", at):
         _file(file, place, view)
     for embed, place in items_of(native, "embeds", at):
         _embed(embed, place, view)
     for node, place in items_of(native, "sticker_items", at):
         view.add("sticker", place)
-        view.say(of(node, "name"), place, "hidden")
+        view.add_text(of(node, "name"), place, "hidden")
     if isinstance(poll := of(native, "poll"), dict):
         _poll(poll, f"{at}/poll", view)
     for node, place in items_of(native, "components", at):
@@ -50,8 +50,8 @@ def _message(native: Any, at: str, view: View) -> None:
         _message(of(node, "message"), f"{place}/message", view)
 
 
-def _say(value: Any, key: str, at: str, view: View, when: When = "shown") -> None:
-    view.say(plain.discord(string(value, key)), f"{at}/{key}", when)
+def _add_text(value: Any, key: str, at: str, view: View, visibility: Visibility = "shown") -> None:
+    view.add_text(plain.discord(string(value, key)), f"{at}/{key}", visibility)
 
 
 def _file(file: Any, at: str, view: View) -> None:
@@ -59,8 +59,8 @@ def _file(file: Any, at: str, view: View) -> None:
     view.add("attachment", at)
     name = string(file, "title") or string(file, "filename")
     if not pictured and not of(file, "width"):
-        view.say(name, f"{at}/filename")
-    view.say(of(file, "description"), f"{at}/description", "hidden")
+        view.add_text(name, f"{at}/filename")
+    view.add_text(of(file, "description"), f"{at}/description", "hidden")
 
 
 def _embed(embed: Any, at: str, view: View) -> None:
@@ -70,24 +70,24 @@ def _embed(embed: Any, at: str, view: View) -> None:
         text = string(of(embed, key), inner) if inner else string(embed, key)
         if text:
             view.add(f"embed.{key}", f"{at}/{key}")
-            view.say(plain.discord(text), f"{at}/{key}")
+            view.add_text(plain.discord(text), f"{at}/{key}")
     for node, place in items_of(embed, "fields", at):
         view.add("embed.field", place)
-        _say(node, "name", place, view)
-        _say(node, "value", place, view)
+        _add_text(node, "name", place, view)
+        _add_text(node, "value", place, view)
     for key in ("image", "thumbnail", "video"):
         if string(of(embed, key), "url"):
             view.add(f"embed.{key}", f"{at}/{key}")
     if text := string(of(embed, "footer"), "text"):
         view.add("embed.footer", f"{at}/footer")
-        view.say(plain.discord(text), f"{at}/footer/text")
+        view.add_text(plain.discord(text), f"{at}/footer/text")
 
 
 def _poll(poll: Any, at: str, view: View) -> None:
     view.add("poll", at)
-    _say(of(poll, "question"), "text", f"{at}/question", view)
+    _add_text(of(poll, "question"), "text", f"{at}/question", view)
     for node, place in items_of(poll, "answers", at):
-        _say(of(node, "poll_media"), "text", f"{place}/poll_media", view)
+        _add_text(of(node, "poll_media"), "text", f"{place}/poll_media", view)
 
 
 def _component(node: Any, at: str, view: View, label: str = "") -> None:
@@ -110,25 +110,25 @@ def _inner(node: Any, at: str, view: View) -> None:
 
 
 def _text_display(node: Any, at: str, view: View) -> None:
-    _say(node, "content", at, view)
+    _add_text(node, "content", at, view)
 
 
 def _thumbnail(node: Any, at: str, view: View) -> None:
-    _say(node, "description", at, view, "hidden")
+    _add_text(node, "description", at, view, "hidden")
 
 
 def _gallery(node: Any, at: str, view: View) -> None:
     for item, place in items_of(node, "items", at):
-        _say(item, "description", place, view, "hidden")
+        _add_text(item, "description", place, view, "hidden")
 
 
 def _file_component(node: Any, at: str, view: View) -> None:
-    view.say(of(node, "name"), f"{at}/name")
+    view.add_text(of(node, "name"), f"{at}/name")
 
 
 def _button(node: Any, at: str, view: View) -> None:
     url, label = string(node, "url"), string(node, "label")
-    view.say(label, f"{at}/label")
+    view.add_text(label, f"{at}/label")
     if of(node, "style") == _PREMIUM_STYLE:
         return
     link = of(node, "style") == _LINK_STYLE
@@ -138,23 +138,23 @@ def _button(node: Any, at: str, view: View) -> None:
 
 
 def _label(node: Any, at: str, view: View) -> None:
-    _say(node, "label", at, view)
-    _say(node, "description", at, view)
+    _add_text(node, "label", at, view)
+    _add_text(node, "description", at, view)
     inner = of(node, "component")
     if isinstance(inner, dict):
         _component(inner, f"{at}/component", view, string(node, "label"))
 
 
 def _see_input(node: Any, at: str, view: View, label: str) -> None:
-    _say(node, "label", at, view)
+    _add_text(node, "label", at, view)
     if string(node, "value"):
-        view.say(string(node, "value"), f"{at}/value")
+        view.add_text(string(node, "value"), f"{at}/value")
     else:
-        _say(node, "placeholder", at, view)
+        _add_text(node, "placeholder", at, view)
     options = list(items_of(node, "options", at)) if of(node, "type") in _WITH_OPTIONS else []
     for option, place in options:
-        view.say(of(option, "label"), f"{place}/label")
-        view.say(of(option, "description"), f"{place}/description")
+        view.add_text(of(option, "label"), f"{place}/label")
+        view.add_text(of(option, "description"), f"{place}/description")
     first = string(options[0][0], "label") if options else ""
     if of(node, "disabled") is True:
         return

@@ -54,10 +54,10 @@ def edited(dice: Dice, messages: Sequence[Any]) -> Any:
     return message
 
 
-def _places(value: Any, most: int = 4000) -> Iterator[Place]:
+def _places(value: Any, limit: int = 4000) -> Iterator[Place]:
     stack = [value]
     count = 0
-    while stack and count < most:
+    while stack and count < limit:
         node = stack.pop()
         items = (
             node.items()

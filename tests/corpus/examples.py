@@ -672,15 +672,15 @@ TEAMS: dict[str, Any] = {
     },
 }  # fmt: skip
 
-_HERE: dict[str, dict[str, Any]] = {"slack": SLACK, "discord": DISCORD, "teams": TEAMS}
+_OWN_EXAMPLES: dict[str, dict[str, Any]] = {"slack": SLACK, "discord": DISCORD, "teams": TEAMS}
 
 
 def _examples() -> dict[str, dict[str, Any]]:
     """Those above, and those that the tests of other connectors bring."""
     found: dict[str, dict[str, Any]] = {}
     for platform in PLATFORMS:
-        module = None if platform in _HERE else part_of(platform, "examples")
-        found[platform] = module.EXAMPLES if module else _HERE.get(platform, {})
+        module = None if platform in _OWN_EXAMPLES else part_of(platform, "examples")
+        found[platform] = module.EXAMPLES if module else _OWN_EXAMPLES.get(platform, {})
     return found
 
 

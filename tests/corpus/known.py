@@ -21,6 +21,6 @@ BARS: dict[str, float] = {
 }
 
 for _platform in PLATFORMS:
-    if (_more := part_of(_platform, "known")) is not None:
-        FAULTS.update(_more.FAULTS)
-        BARS.update(_more.BARS)
+    if (_module := part_of(_platform, "known")) is not None:
+        FAULTS.update(_module.FAULTS)
+        BARS.update(_module.BARS)

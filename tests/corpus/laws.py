@@ -109,10 +109,12 @@ def see(platform: str, messages: Iterable[Any]) -> View:
     """What several messages show, one after the other."""
     whole = View()
     for number, message in enumerate(messages):
-        one = _see(platform)(message)
-        whole.texts += one.texts
-        whole.acts += one.acts
-        whole.elements += [Element(f"#{number}{it.at}", it.kind) for it in one.elements]
+        part = _see(platform)(message)
+        whole.texts += part.texts
+        whole.acts += part.acts
+        whole.elements += [
+            Element(f"#{number}{element.at}", element.kind) for element in part.elements
+        ]
     return whole
 
 
@@ -128,11 +130,13 @@ class _Judge:
         self._case = verdict.case
         self._source = source
         self._done = done
-        self._shown = see(verdict.target, done.messages)
+        self._target_view = see(verdict.target, done.messages)
         self._card = codec_of(verdict.case.platform).read_message(verdict.case.payload)
         self._nodes = [Element(node.at, node.type) for node in walk(self._card.nodes)]
-        self._said = [word for text in self._shown.texts for word in plain.words(text.text)]
-        self._whole = "".join(self._said)
+        self._shown_words = [
+            word for text in self._target_view.texts for word in plain.words(text.text)
+        ]
+        self._whole = "".join(self._shown_words)
         self._blob = "\n".join(_strings(list(done.messages)))
         lost = [
             word for loss in done.losses for word in plain.words(f"{loss.what} {loss.shown_as}")
@@ -162,22 +166,22 @@ class _Judge:
     # --- words ------------------------------------------------------------------------------
 
     def _words(self) -> None:
-        left = Counter(self._said)
-        for entry in sorted(self._source.texts, key=lambda entry: entry.when == "hidden"):
-            if entry.when == "hidden" and self._verdict.target == "uacs":
+        remaining = Counter(self._shown_words)
+        for entry in sorted(self._source.texts, key=lambda entry: entry.visibility == "hidden"):
+            if entry.visibility == "hidden" and self._verdict.target == "uacs":
                 continue  # the payload itself stands beside what is said of it
             words = plain.words(entry.text)
-            missing = [word for word in words if not _take(left, word)]
+            missing = [word for word in words if not _take(remaining, word)]
             if missing and len(words) > 1 and "".join(words) in self._whole:
                 missing = []
             missing = [word for word in missing if not self._is_split(word)]
             unnamed = [word for word in missing if not self._is_named(word)]
-            if entry.when == "shown":
+            if entry.visibility == "shown":
                 self._verdict.words += len(words)
                 self._verdict.kept += len(words) - len(missing)
             self._verdict.named += len(missing) - len(unnamed)
             if unnamed:
-                law = "3 words vanish" if entry.when == "shown" else "3 hidden words vanish"
+                law = "3 words vanish" if entry.visibility == "shown" else "3 hidden words vanish"
                 self._fault(
                     law, f"{entry.at}: {_short(entry.text)!r} lacks {unnamed[:8]}", entry.at
                 )
@@ -191,10 +195,12 @@ class _Judge:
     def _order(self) -> None:
         texts = [text.text for text in self._source.texts if self._is_in_order(text)]
         words = [word for text in texts for word in plain.words(text)]
-        present = Counter(self._said)
-        there = [word for word in words if _take(present, word)]
+        present = Counter(self._shown_words)
+        present_words = [word for word in words if _take(present, word)]
         self._verdict.ordered = len(words)
-        self._verdict.in_order = longest_common(there, self._said) + len(words) - len(there)
+        self._verdict.in_order = (
+            longest_common(present_words, self._shown_words) + len(words) - len(present_words)
+        )
         if words and self._verdict.in_order < 0.97 * len(words):
             share = self._verdict.in_order / len(words)
             self._fault("3 order", f"{share:.2f} of {len(words)} words in order",
@@ -202,7 +208,7 @@ class _Judge:
 
     def _is_in_order(self, text: ViewText) -> bool:
         """Charts are read as tables elsewhere, label by label."""
-        if text.when == "hidden":
+        if text.visibility == "hidden":
             return False
         return not owner_of(self._source.elements, text.at).kind.startswith(("Chart.", "data_vis"))
 
@@ -211,10 +217,10 @@ class _Judge:
         position = 0
         for text in self._source.texts:
             words = plain.words(text.text)
-            if text.when != "shown" or not words:
+            if text.visibility != "shown" or not words:
                 continue
-            start_at = _find(self._said, words, position)
-            if start_at is None and _find(self._said, words, 0) is not None:
+            start_at = _find(self._shown_words, words, position)
+            if start_at is None and _find(self._shown_words, words, 0) is not None:
                 return owner_of(self._source.elements, text.at).kind
             position = start_at if start_at is not None else position
         return "?"
@@ -227,14 +233,16 @@ class _Judge:
                 continue
             if "/option_groups/" in text_item.at and text_item.at.endswith("/label"):
                 continue  # menus without headings say them with each option
-            most = _times(before, words) + self._names_a_form(text_item)
-            if _times(self._said, words) > most:
+            allowed = _times(before, words) + self._names_a_form(text_item)
+            if _times(self._shown_words, words) > allowed:
                 self._fault("3 said twice", f"{text_item.at}: {_short(text)!r}", text_item.at)
 
     def _names_a_form(self, text: ViewText) -> bool:
         """It is the label of a button that opens a form: small print above says what that asks."""
         owner = text.at.rpartition("/")[0]
-        return any(it.kind == "reveal_in_form" and it.path == owner for it in self._done.losses)
+        return any(
+            loss.kind == "reveal_in_form" and loss.path == owner for loss in self._done.losses
+        )
 
     # --- actions ----------------------------------------------------------------------------
 
@@ -254,7 +262,7 @@ class _Judge:
         if act.does == "link":
             return act.url in self._blob or _url(act.url) in _url(self._blob)
         if act.does == "show" and (
-            self._is_open(act) or set(plain.words(act.label)) <= set(self._said)
+            self._is_open(act) or set(plain.words(act.label)) <= set(self._shown_words)
         ):
             return True
         if any(token(at) in self._blob for at in _places(act)):
@@ -266,13 +274,14 @@ class _Judge:
     def _has_a_number(self, act: Act) -> bool:
         """People answer with the number of the action: one of this name has a number, or as many
         have one as the source has actions."""
-        numbers = [it for it in self._shown.acts if "/!" in it.at]
+        numbers = [shown for shown in self._target_view.acts if "/!" in shown.at]
         label = plain.words(act.label)
         named = any(
-            it.does == act.does and label == plain.words(it.label)[: len(label)] for it in numbers
+            shown.does == act.does and label == plain.words(shown.label)[: len(label)]
+            for shown in numbers
         )
-        told = [it for it in self._source.acts if it.does in ("press", "input")]
-        return named or (act in told and len(numbers) >= len(told))
+        reported = [action for action in self._source.acts if action.does in ("press", "input")]
+        return named or (act in reported and len(numbers) >= len(reported))
 
     def _is_open(self, act: Act) -> bool:
         """What it would show is shown already."""
@@ -396,12 +405,14 @@ def _there_and_back(case: Case, target: str, first: Translation) -> Iterator[Fau
         back += done.messages
         losses = " ".join(f"{loss.what} {loss.shown_as}" for loss in done.losses)
         lost |= set(plain.words(losses))
-    left = Counter(w for text in see(case.platform, back).texts for w in plain.words(text.text))
-    whole = "".join(left.elements())
+    remaining = Counter(
+        w for text in see(case.platform, back).texts for w in plain.words(text.text)
+    )
+    whole = "".join(remaining.elements())
     for text in view.texts:
         words = plain.words(text.text)
-        missing = [w for w in words if not _take(left, w) and w not in lost]
-        if missing and text.when == "shown" and "".join(words) not in whole:
+        missing = [w for w in words if not _take(remaining, w) and w not in lost]
+        if missing and text.visibility == "shown" and "".join(words) not in whole:
             kind = owner_of(view.elements, f"#0{text.at}").kind
             what = f"{_short(text.text)!r} lacks {missing[:6]}"
             yield Fault("6 there and back", f"{way}: {kind}", case.name, what)
@@ -439,10 +450,10 @@ def _kinds(nodes: Iterable[Node]) -> list[str]:
 # --- small ----------------------------------------------------------------------------------
 
 
-def _take(left: Counter[str], word: str) -> bool:
-    if left[word] <= 0:
+def _take(remaining: Counter[str], word: str) -> bool:
+    if remaining[word] <= 0:
         return False
-    left[word] -= 1
+    remaining[word] -= 1
     return True
 
 

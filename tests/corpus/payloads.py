@@ -45,10 +45,10 @@ def cases(platform: str | None = None) -> tuple[Case, ...]:
         return ()
     made_up = _synthetic(root)
     examples = (
-        Case(name, f"example {one}", payload)
+        Case(name, f"example {name_of_example}", payload)
         for name in EXAMPLES
         if name not in FOLDERS and platform in (None, name)
-        for one, payload in EXAMPLES[name].items()
+        for name_of_example, payload in EXAMPLES[name].items()
     )
     files = (
         Case(name, f"{file.relative_to(root)}{at}", payload, str(file.relative_to(root)) in made_up)

@@ -19,7 +19,7 @@ _AUTOLINK = re.compile(r"<((?:https?|mailto):[^<>\s]+)>")
 _DISCORD_TOKENS = re.compile(r"<(?:@[!&]?\d+|#\d+|a?:\w+:\d+|t:-?\d+(?::\w)?|id:\w+)>")
 _COMMAND = re.compile(r"</([^:<>]+):\d+>")
 _EVERYBODY = re.compile(r"@(?:everyone|here)\b")
-_AT = re.compile(r"<at\b[^>]*>.*?</at>", re.IGNORECASE | re.DOTALL)
+_AT_TAG = re.compile(r"<at\b[^>]*>.*?</at>", re.IGNORECASE | re.DOTALL)
 _PLACE = re.compile(r"\$\{[^{}]*\}")
 _SKYPE_MENTION = re.compile(
     r"<(span|readonly)\b[^<>]*schema\.skype\.com/Mention[^<>]*>.*?</\1>", re.IGNORECASE | re.DOTALL
@@ -31,8 +31,8 @@ _INLINE_TAG = re.compile(
     r"</?(?:b|i|u|s|em|strong|del|strike|ins|code|span|a|font|sub|sup)\b[^<>]*>", re.IGNORECASE
 )
 _TAG = re.compile(r"<!--.*?-->|</?[a-z][^<>]*>", re.IGNORECASE | re.DOTALL)
-_OWN = re.compile(r"\[[^\]]*\]\(uacs:(?:actor|group|broadcast|channel|emoji|time)/[^)]*\)")
-_MARKS = re.compile(r"[*_~`|\\\u200b-\u200f\u2060\ufeff\u00ad\ufe0e\ufe0f]")
+_UACS_LINK = re.compile(r"\[[^\]]*\]\(uacs:(?:actor|group|broadcast|channel|emoji|time)/[^)]*\)")
+_SIGNS = re.compile(r"[*_~`|\\\u200b-\u200f\u2060\ufeff\u00ad\ufe0e\ufe0f]")
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -67,11 +67,11 @@ def discord(text: str) -> str:
 
 def adaptive(text: str) -> str:
     """The little Markdown of a TextBlock."""
-    return html.unescape(markdown(_AT.sub(" ", text)))
+    return html.unescape(markdown(_AT_TAG.sub(" ", text)))
 
 
 def teams_html(text: str) -> str:
-    text = _UNSEEN_HTML.sub(" ", _AT.sub(" ", _SKYPE_MENTION.sub(" ", text)))
+    text = _UNSEEN_HTML.sub(" ", _AT_TAG.sub(" ", _SKYPE_MENTION.sub(" ", text)))
     return html.unescape(_TAG.sub(" ", _INLINE_TAG.sub("", text)))
 
 
@@ -82,7 +82,7 @@ def teams(text: str) -> str:
 
 def uacs(text: str) -> str:
     """UACS Markdown: our own nodes are links of the scheme `uacs:`."""
-    return html.unescape(_INLINE_TAG.sub("", markdown(_OWN.sub(" ", text))))
+    return html.unescape(_INLINE_TAG.sub("", markdown(_UACS_LINK.sub(" ", text))))
 
 
 def words(text: str) -> list[str]:
@@ -91,5 +91,5 @@ def words(text: str) -> list[str]:
     the author."""
     text = _EMOJI.sub(" ", text.replace("\r", "\n"))
     text = _NUMBERED.sub("", _PLACE.sub(" ", _FUNCTION.sub(" ", text)))
-    visible = _MARKS.sub("", unicodedata.normalize("NFKC", text)).casefold()
+    visible = _SIGNS.sub("", unicodedata.normalize("NFKC", text)).casefold()
     return _WORD.findall(visible)

@@ -31,7 +31,7 @@ def see(native: Any) -> View:
         _block(native, "", view)
         return view
     if not list(items_of(native, "blocks", "")):
-        view.say(plain.slack(string(native, "text")), "/text")
+        view.add_text(plain.slack(string(native, "text")), "/text")
     for block, at in items_of(native, "blocks", ""):
         _block(block, at, view)
     for attachment, at in items_of(native, "attachments", ""):
@@ -53,17 +53,17 @@ def _text(value: Any, at: str, view: View) -> None:
     """A text object, rich text, or a bare string."""
     match of(value, "type"):
         case "mrkdwn":
-            view.say(plain.slack(string(value, "text")), at)
+            view.add_text(plain.slack(string(value, "text")), at)
         case "plain_text":
-            view.say(plain.slack_plain(string(value, "text")), at)
+            view.add_text(plain.slack_plain(string(value, "text")), at)
         case "raw_text":
-            view.say(of(value, "text"), at)
+            view.add_text(of(value, "text"), at)
         case "raw_number":
-            view.say(of(value, "text") or of(value, "value"), at)
+            view.add_text(of(value, "text") or of(value, "value"), at)
         case "rich_text":
             _rich_text(value, at, view)
         case _:
-            view.say(value, at)
+            view.add_text(value, at)
 
 
 def _at_text(*keys: str) -> Callable[[Any, str, View], None]:
@@ -82,11 +82,11 @@ def _rich_text(value: Any, at: str, view: View) -> None:
         match of(node, "type"):
             case "rich_text_section" | "rich_text_quote" | "rich_text_preformatted" as kind:
                 view.add(kind, place)
-                view.say(_run(node), place)
+                view.add_text(_run(node), place)
             case "rich_text_list":
                 view.add("rich_text_list", place)
                 for item, below in items_of(node, "elements", place):
-                    view.say(_run(item), below)
+                    view.add_text(_run(item), below)
             case _:
                 pass
 
@@ -122,7 +122,7 @@ def _section(block: Any, at: str, view: View) -> None:
 
 def _image(block: Any, at: str, view: View) -> None:
     _text(of(block, "title"), f"{at}/title", view)
-    view.say(of(block, "alt_text"), f"{at}/alt_text", "hidden")
+    view.add_text(of(block, "alt_text"), f"{at}/alt_text", "hidden")
 
 
 def _elements(block: Any, at: str, view: View) -> None:
@@ -150,15 +150,15 @@ def _input(block: Any, at: str, view: View) -> None:
 
 def _video(block: Any, at: str, view: View) -> None:
     _at_text("title", "author_name", "provider_name", "description")(block, at, view)
-    view.say(of(block, "alt_text"), f"{at}/alt_text", "hidden")
+    view.add_text(of(block, "alt_text"), f"{at}/alt_text", "hidden")
 
 
 def _markdown(block: Any, at: str, view: View) -> None:
-    view.say(plain.markdown(string(block, "text")), f"{at}/text")
+    view.add_text(plain.markdown(string(block, "text")), f"{at}/text")
 
 
 def _table(block: Any, at: str, view: View) -> None:
-    view.say(of(block, "caption"), f"{at}/caption")
+    view.add_text(of(block, "caption"), f"{at}/caption")
     rows = of(block, "rows")
     for y, row in enumerate(rows if isinstance(rows, list) else ()):
         for x, cell in enumerate(row if isinstance(row, list) else ()):
@@ -166,20 +166,20 @@ def _table(block: Any, at: str, view: View) -> None:
 
 
 def _chart(block: Any, at: str, view: View) -> None:
-    view.say(of(block, "title"), f"{at}/title")
+    view.add_text(of(block, "title"), f"{at}/title")
     chart = of(block, "chart")
     for node, place in items_of(chart, "segments", f"{at}/chart"):
-        view.say(of(node, "label"), f"{place}/label")
-        view.say(of(node, "value"), f"{place}/value")
+        view.add_text(of(node, "label"), f"{place}/label")
+        view.add_text(of(node, "value"), f"{place}/value")
     for node, place in items_of(chart, "series", f"{at}/chart"):
-        view.say(of(node, "name"), f"{place}/name")
+        view.add_text(of(node, "name"), f"{place}/name")
         for point, below in items_of(node, "data", place):
-            view.say(of(point, "value"), f"{below}/value")
+            view.add_text(of(point, "value"), f"{below}/value")
     axis = of(chart, "axis_config")
     for key in ("x_label", "y_label"):
-        view.say(of(axis, key), f"{at}/chart/axis_config/{key}")
+        view.add_text(of(axis, key), f"{at}/chart/axis_config/{key}")
     for node, place in items_of(axis, "categories", f"{at}/chart/axis_config"):
-        view.say(node, place)
+        view.add_text(node, place)
 
 
 def _card(block: Any, at: str, view: View) -> None:
@@ -206,7 +206,7 @@ def _container(block: Any, at: str, view: View) -> None:
 def _task(block: Any, at: str, view: View) -> None:
     _at_text("title", "details", "output")(block, at, view)
     for node, place in items_of(block, "sources", at):
-        view.say(of(node, "text") or of(node, "url"), place)
+        view.add_text(of(node, "text") or of(node, "url"), place)
 
 
 def _plan(block: Any, at: str, view: View) -> None:
@@ -274,8 +274,8 @@ def _button(element: Any, at: str, view: View, kind: str) -> None:
     if kind == "workflow_button":
         url = string(of(of(element, "workflow"), "trigger"), "url")
     view.add(kind, at)
-    view.say(text, f"{at}/text")
-    view.say(of(element, "accessibility_label"), f"{at}/accessibility_label", "hidden")
+    view.add_text(text, f"{at}/text")
+    view.add_text(of(element, "accessibility_label"), f"{at}/accessibility_label", "hidden")
     does = "link" if is_web(url) else "press"
     view.acts.append(Act(at, does, text, url if is_web(url) else ""))
 
@@ -306,22 +306,22 @@ def _see_input(element: Any, at: str, view: View, label: str) -> None:
     value = string(element, _FIELDS.get(kind, ""))
     placeholder = string(of(element, "placeholder"), "text")
     if kind in _CHOICES:
-        view.say(plain.slack_plain(placeholder), f"{at}/placeholder")
+        view.add_text(plain.slack_plain(placeholder), f"{at}/placeholder")
         _options(element, at, view)
         return
     view.add(kind, at)
     if isinstance(of(element, "initial_value"), dict):
         _rich_text(of(element, "initial_value"), f"{at}/initial_value", View())
     if value:
-        view.say(value, f"{at}/initial")
+        view.add_text(value, f"{at}/initial")
     else:
-        view.say(plain.slack_plain(placeholder), f"{at}/placeholder")
+        view.add_text(plain.slack_plain(placeholder), f"{at}/placeholder")
     view.acts.append(Act(at, "input", label or plain.slack_plain(placeholder)))
 
 
 def _confirm(confirm: Any, at: str, view: View) -> None:
     for key in ("title", "text", "confirm", "deny"):
-        view.say(plain.slack(string(of(confirm, key), "text")), f"{at}/{key}", "hidden")
+        view.add_text(plain.slack(string(of(confirm, key), "text")), f"{at}/{key}", "hidden")
 
 
 # --- attachments and files ------------------------------------------------------------------
@@ -331,20 +331,20 @@ def _attachment(node: Any, at: str, view: View) -> None:
     view.add("attachment", at)
     begun = len(view.texts)
     for key in ("pretext", "author_name", "title", "text"):
-        view.say(plain.slack(string(node, key)), f"{at}/{key}")
+        view.add_text(plain.slack(string(node, key)), f"{at}/{key}")
         if key != "text" and string(node, key):
             view.add(f"attachment.{key}", f"{at}/{key}")
     for field, place in items_of(node, "fields", at):
         view.add("attachment.field", place)
-        view.say(plain.slack(string(field, "title")), f"{place}/title")
-        view.say(plain.slack(string(field, "value")), f"{place}/value")
+        view.add_text(plain.slack(string(field, "title")), f"{place}/title")
+        view.add_text(plain.slack(string(field, "value")), f"{place}/value")
     for block, place in items_of(node, "blocks", at):
         _block(block, place, view)
     for action, place in items_of(node, "actions", at):
         _legacy_action(action, place, view)
-    view.say(plain.slack(string(node, "footer")), f"{at}/footer")
+    view.add_text(plain.slack(string(node, "footer")), f"{at}/footer")
     if len(view.texts) == begun and not string(node, "image_url"):
-        view.say(plain.slack(string(node, "fallback")), f"{at}/fallback")
+        view.add_text(plain.slack(string(node, "fallback")), f"{at}/fallback")
 
 
 def _legacy_action(action: Any, at: str, view: View) -> None:
@@ -352,9 +352,9 @@ def _legacy_action(action: Any, at: str, view: View) -> None:
     if string(action, "type") not in ("button", "select"):
         return
     view.add(f"legacy.{string(action, 'type')}", at)
-    view.say(text, f"{at}/text")
+    view.add_text(text, f"{at}/text")
     for node, place in items_of(action, "options", at):
-        view.say(plain.slack_plain(string(node, "text")), f"{place}/text")
+        view.add_text(plain.slack_plain(string(node, "text")), f"{place}/text")
     if string(action, "type") == "select":
         view.acts.append(Act(at, "input", text))
     else:
@@ -366,4 +366,4 @@ def _file(file: Any, at: str, view: View) -> None:
     view.add("file", at)
     name = string(file, "title") or string(file, "name")
     if not string(file, "mimetype").startswith("image/"):
-        view.say(name, at)
+        view.add_text(name, at)

@@ -35,8 +35,8 @@ class Sums:
             setattr(self, name, getattr(self, name) + getattr(verdict, name))
 
     def share(self, part: str, whole: str, *, otherwise: float = 1.0) -> float:
-        most = getattr(self, whole)
-        return getattr(self, part) / most if most else otherwise
+        total = getattr(self, whole)
+        return getattr(self, part) / total if total else otherwise
 
 
 _COUNTED = frozenset(field.name for field in fields(Sums)) - {"messages", "refused", "faults"}

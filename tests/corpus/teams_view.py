@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tests.corpus import plain
-from tests.corpus.view import Act, View, When, is_web, items_of, of, string
+from tests.corpus.view import Act, View, Visibility, is_web, items_of, of, string
 
 _ADAPTIVE = "application/vnd.microsoft.card.adaptive"
 _CARDS = ("hero", "thumbnail", "receipt", "signin", "oauth", "animation", "audio", "video")
@@ -32,12 +32,12 @@ def _activity(native: Any, view: View) -> None:
     attachments = list(items_of(native, "attachments", ""))
     html = next((node for node in attachments if _is_html(node[0])), None)
     if html is not None:
-        view.say(plain.teams_html(string(html[0], "content")), f"{html[1]}/content")
+        view.add_text(plain.teams_html(string(html[0], "content")), f"{html[1]}/content")
     elif string(native, "textFormat") == "plain":
-        view.say(plain.teams_html(string(native, "text")) if "<at" in string(native, "text")
+        view.add_text(plain.teams_html(string(native, "text")) if "<at" in string(native, "text")
                  else string(native, "text"), "/text")  # fmt: skip
     else:
-        view.say(plain.teams(string(native, "text")), "/text")
+        view.add_text(plain.teams(string(native, "text")), "/text")
     for node, at in attachments:
         if not _is_html(node):
             _attachment(node, at, view)
@@ -65,20 +65,20 @@ def _attachment(node: Any, at: str, view: View) -> None:
         view.add("picture", at)
     elif string(node, "name"):
         view.add("file", at)
-        view.say(of(node, "name"), f"{at}/name")
+        view.add_text(of(node, "name"), f"{at}/name")
 
 
 # --- the Bot Framework's cards --------------------------------------------------------------
 
 
 def _html(value: Any, key: str, at: str, view: View) -> None:
-    view.say(plain.teams(string(value, key)), f"{at}/{key}")
+    view.add_text(plain.teams(string(value, key)), f"{at}/{key}")
 
 
 def _bot_card(card: Any, at: str, view: View, family: str) -> None:
     view.add(f"{family}_card", at)
     for node, place in items_of(card, "images", at):
-        view.say(of(node, "alt"), place, "hidden")
+        view.add_text(of(node, "alt"), place, "hidden")
     for key in ("title", "subtitle", "text"):
         _html(card, key, at, view)
     for node, place in items_of(card, "facts", at):
@@ -112,10 +112,10 @@ def _tap(card: Any, at: str, view: View) -> None:
         _card_action(of(card, "tap"), f"{at}/tap", view, "hidden")
 
 
-def _card_action(node: Any, at: str, view: View, when: When = "shown") -> None:
+def _card_action(node: Any, at: str, view: View, visibility: Visibility = "shown") -> None:
     title, value = string(node, "title"), string(node, "value")
     view.add(f"card_action.{string(node, 'type')}", at)
-    view.say(plain.teams(title), f"{at}/title", when)
+    view.add_text(plain.teams(title), f"{at}/title", visibility)
     opens = string(node, "type") in ("openUrl", "downloadFile", "playVideo", "showImage", "call")
     if opens and not is_web(value):
         return
@@ -142,7 +142,7 @@ def _message_card(card: Any, at: str, view: View) -> None:
 
 def _potential_action(node: Any, at: str, view: View) -> None:
     name, kind = string(node, "name"), string(node, "@type")
-    view.say(name, f"{at}/name")
+    view.add_text(name, f"{at}/name")
     view.add(f"potential_action.{kind}", at)
     if kind == "OpenUri":
         url = next((string(t, "uri") for t, _ in items_of(node, "targets", at)), "")
@@ -152,9 +152,9 @@ def _potential_action(node: Any, at: str, view: View) -> None:
         pass
     elif kind == "ActionCard":
         for inner, place in items_of(node, "inputs", at):
-            view.say(of(inner, "title"), f"{place}/title")
+            view.add_text(of(inner, "title"), f"{place}/title")
             for choice, below in items_of(inner, "choices", place):
-                view.say(of(choice, "display"), f"{below}/display")
+                view.add_text(of(choice, "display"), f"{below}/display")
             view.acts.append(Act(place, "input", string(inner, "title")))
         for inner, place in items_of(node, "actions", at):
             _potential_action(inner, place, view)
@@ -264,9 +264,11 @@ def _is_met(requires: Any) -> bool:
     )
 
 
-def _md(value: Any, key: str, at: str, view: View, when: When = "shown") -> None:
+def _md(value: Any, key: str, at: str, view: View, visibility: Visibility = "shown") -> None:
     text = of(value, key)
-    view.say(plain.adaptive(text) if isinstance(text, str) else text, f"{at}/{key}", when)
+    view.add_text(
+        plain.adaptive(text) if isinstance(text, str) else text, f"{at}/{key}", visibility
+    )
 
 
 def _text_block(node: Any, at: str, view: View) -> None:
@@ -275,7 +277,9 @@ def _text_block(node: Any, at: str, view: View) -> None:
 
 def _rich(node: Any, at: str, view: View) -> None:
     runs = list(items_of(node, "inlines", at))
-    view.say("".join(run if isinstance(run, str) else string(run, "text") for run, _ in runs), at)
+    view.add_text(
+        "".join(run if isinstance(run, str) else string(run, "text") for run, _ in runs), at
+    )
     for run, place in runs:
         if isinstance(run, dict):
             view.add(string(run, "type") or "TextRun", place)
@@ -283,7 +287,7 @@ def _rich(node: Any, at: str, view: View) -> None:
 
 
 def _image(node: Any, at: str, view: View) -> None:
-    view.say(of(node, "altText"), f"{at}/altText", "hidden")
+    view.add_text(of(node, "altText"), f"{at}/altText", "hidden")
 
 
 def _images(node: Any, at: str, view: View) -> None:
@@ -335,23 +339,23 @@ def _carousel(node: Any, at: str, view: View) -> None:
 
 
 def _badge(node: Any, at: str, view: View) -> None:
-    view.say(of(node, "text"), f"{at}/text")
-    view.say(of(node, "tooltip"), f"{at}/tooltip", "hidden")
+    view.add_text(of(node, "text"), f"{at}/text")
+    view.add_text(of(node, "tooltip"), f"{at}/tooltip", "hidden")
 
 
 def _code(node: Any, at: str, view: View) -> None:
-    view.say(of(node, "codeSnippet"), f"{at}/codeSnippet")
+    view.add_text(of(node, "codeSnippet"), f"{at}/codeSnippet")
 
 
 def _compound_button(node: Any, at: str, view: View) -> None:
     for key in ("title", "description"):
-        view.say(of(node, key), f"{at}/{key}")
-    view.say(of(node, "badge"), f"{at}/badge")
+        view.add_text(of(node, key), f"{at}/{key}")
+    view.add_text(of(node, "badge"), f"{at}/badge")
     _select(node, at, view)
 
 
 def _labelled(node: Any, at: str, view: View) -> None:
-    view.say(of(node, "label"), f"{at}/label")
+    view.add_text(of(node, "label"), f"{at}/label")
 
 
 def _nothing(_node: Any, _at: str, _view: View) -> None:
@@ -406,28 +410,28 @@ def _input(node: Any, at: str, view: View) -> None:
 
 def _chart(node: Any, at: str, view: View) -> None:
     for key in ("title", "xAxisTitle", "yAxisTitle"):
-        view.say(of(node, key), f"{at}/{key}")
+        view.add_text(of(node, key), f"{at}/{key}")
     for item, place in items_of(node, "data", at):
         for key in ("legend", "title", "x"):
-            view.say(of(item, key), f"{place}/{key}")
+            view.add_text(of(item, key), f"{place}/{key}")
         for key in ("value", "y"):
-            view.say(of(item, key), f"{place}/{key}")
+            view.add_text(of(item, key), f"{place}/{key}")
         for key in ("values", "data"):
             for point, below in items_of(item, key, place):
                 for name in ("x", "legend", "y", "value"):
-                    view.say(of(point, name), f"{below}/{name}")
+                    view.add_text(of(point, name), f"{below}/{name}")
 
 
-def _action(node: Any, at: str, view: View, when: When = "shown") -> None:
+def _action(node: Any, at: str, view: View, visibility: Visibility = "shown") -> None:
     kind = string(node, "type")
     if kind not in _ACTIONS or not _is_met(of(node, "requires")):
         if isinstance(of(node, "fallback"), dict):
-            _action(of(node, "fallback"), f"{at}/fallback", view, when)
+            _action(of(node, "fallback"), f"{at}/fallback", view, visibility)
         return
     view.add(kind, at)
     title, url = string(node, "title"), string(node, "url")
-    view.say(title, f"{at}/title", when)
-    view.say(of(node, "tooltip"), f"{at}/tooltip", "hidden")
+    view.add_text(title, f"{at}/title", visibility)
+    view.add_text(of(node, "tooltip"), f"{at}/tooltip", "hidden")
     does = _ACTIONS[kind] if of(node, "isEnabled") is not False else None
     if does == "link":
         if is_web(url):

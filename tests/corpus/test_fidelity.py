@@ -11,13 +11,13 @@ from tests.corpus.platforms import LABELS
 TEXT = PAGE.read_text("utf-8")
 
 
-def test_every_way_has_its_table() -> None:
+def test_every_pair_of_platforms_has_a_table() -> None:
     ways = [(a, b) for a in PLATFORMS for b in PLATFORMS if a != b]
 
     assert [(a, b) for a, b in ways if f"\n## {LABELS[a]} to {LABELS[b]}\n" not in TEXT] == []
 
 
-def test_an_element_that_loses_nothing_is_kept_and_one_that_does_is_degraded() -> None:
+def test_an_element_without_a_loss_counts_as_kept_and_one_with_a_loss_as_degraded() -> None:
     cases = [Case("slack", name, EXAMPLES["slack"][name]) for name in ("header", "table")]
 
     written = page([judge(case, "discord") for case in cases])

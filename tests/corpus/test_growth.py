@@ -90,7 +90,7 @@ NESTED: dict[str, tuple[str, Callable[..., Any], Any, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("name", NESTED)
-def test_twice_as_deep_is_twice_the_work(name: str) -> None:
+def test_work_grows_linearly_with_depth(name: str) -> None:
     platform, message, inner, shell = NESTED[name]
 
     def calls(depth: int) -> int:
@@ -103,7 +103,7 @@ def test_twice_as_deep_is_twice_the_work(name: str) -> None:
     assert calls(2 * _DEEP) < 2.6 * calls(_DEEP)
 
 
-def test_four_times_as_many_paragraphs_take_four_times_as_long() -> None:
+def test_work_grows_linearly_with_the_number_of_paragraphs() -> None:
     def seconds(count: int) -> float:
         paragraphs = [Paragraph((Text(f"{n}"),)) for n in range(count)]
         return seconds_of(lambda: text_to_rich_text(paragraphs))

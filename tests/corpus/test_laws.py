@@ -66,16 +66,16 @@ def _new(faults: Sequence[Fault], law: str) -> list[str]:
 @pytest.mark.parametrize(
     "law",
     [
-        pytest.param("1 home is exact", id="what_goes_home_is_the_same_json"),
+        pytest.param("1 home is exact", id="a_message_sent_home_is_the_same_json"),
         pytest.param("2 total", id="every_message_gives_a_result_or_one_codec_error"),
-        pytest.param("3 words vanish", id="every_visible_word_is_there_or_named"),
-        pytest.param("3 hidden words vanish", id="every_hidden_word_is_there_or_named"),
-        pytest.param("3 actions vanish", id="every_action_is_there_or_named"),
-        pytest.param("3 said twice", id="nothing_is_said_more_often_than_in_the_source"),
-        pytest.param("4 deliverable", id="the_platform_takes_every_output"),
-        pytest.param("5 safe", id="no_mention_is_made_and_no_address_is_unsafe"),
-        pytest.param("6 stable", id="twice_the_same_bytes"),
-        pytest.param("6 there and back", id="what_is_shown_there_comes_back"),
+        pytest.param("3 words vanish", id="every_visible_word_is_in_the_output_or_a_loss"),
+        pytest.param("3 hidden words vanish", id="every_hidden_word_is_in_the_output_or_a_loss"),
+        pytest.param("3 actions vanish", id="every_action_is_in_the_output_or_a_loss"),
+        pytest.param("3 said twice", id="no_text_appears_more_often_than_in_the_source"),
+        pytest.param("4 deliverable", id="the_platform_accepts_every_output"),
+        pytest.param("5 safe", id="no_output_has_new_mentions_or_unsafe_addresses"),
+        pytest.param("6 stable", id="two_translations_give_the_same_bytes"),
+        pytest.param("6 there and back", id="a_translation_back_keeps_everything_that_was_shown"),
     ],
 )
 def test_law(law: str, source: str) -> None:
@@ -85,7 +85,7 @@ def test_law(law: str, source: str) -> None:
 
 
 @WITH_CORPUS
-def test_every_bar_is_cleared() -> None:
+def test_every_quality_bar_is_met() -> None:
     verdicts, _ = verdicts_of("corpus")
 
     failures = [
@@ -95,7 +95,7 @@ def test_every_bar_is_cleared() -> None:
 
 
 @WITH_CORPUS
-def test_the_page_of_fidelity_says_what_is_measured() -> None:
+def test_the_fidelity_page_is_up_to_date() -> None:
     """`python -m tests.corpus fidelity` writes it anew."""
     verdicts, _ = verdicts_of("corpus")
 

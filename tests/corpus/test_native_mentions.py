@@ -310,7 +310,7 @@ def test_a_linked_person_is_mentioned_in_a_card_as_in_text() -> None:
     ]}  # fmt: skip
 
 
-def test_a_payload_without_mentions_is_copied_to_the_byte() -> None:
+def test_a_payload_without_mentions_is_copied_unchanged() -> None:
     for platform in PLATFORMS:
         for name, native in EXAMPLES[platform].items():
             text = json.dumps(native)
@@ -322,7 +322,7 @@ def test_a_payload_without_mentions_is_copied_to_the_byte() -> None:
             assert copy.messages == home.messages, name
 
 
-def test_what_the_author_is_told_by_a_button_stays_as_it_is() -> None:
+def test_a_copy_keeps_the_text_and_value_of_a_button() -> None:
     button = {"type": "button", "text": {"type": "plain_text", "text": "<@U1>"},
               "action_id": "<@U1>", "value": "<!here>"}  # fmt: skip
     legacy = {"type": "button", "name": "n", "text": "t", "value": "<@U1>"}
@@ -335,7 +335,7 @@ def test_what_the_author_is_told_by_a_button_stays_as_it_is() -> None:
     assert slack.as_copy(native, lambda _: pytest.fail("nothing here mentions anybody")) == native
 
 
-def test_a_field_of_an_attachment_cannot_pass_for_a_button() -> None:
+def test_an_attachment_field_is_not_treated_as_a_button() -> None:
     field = {"type": "plain_text", "title": "x", "name": "n", "text": "y", "value": "<!here>"}
     native: Any = [{"text": "<!here>", "type": "plain_text", "fields": [field]}]
 
@@ -344,7 +344,7 @@ def test_a_field_of_an_attachment_cannot_pass_for_a_button() -> None:
     assert "<!" not in json.dumps(done.messages)
 
 
-def test_names_that_are_longer_than_ids_do_not_make_a_section_too_long() -> None:
+def test_names_in_place_of_ids_keep_a_section_within_its_limit() -> None:
     copy = delivery("slack", {"text": "x", "blocks": [
         {"type": "section", "text": {"type": "mrkdwn", "text": "<@U1> " * 480}}
     ]}, "app")  # fmt: skip

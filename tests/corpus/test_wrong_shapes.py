@@ -83,14 +83,14 @@ def _is_told(done: Translation, wrong: Any, place: str) -> bool:
 @pytest.mark.parametrize(
     ("source", "name"), [(source, name) for source in EXAMPLES for name in EXAMPLES[source]]
 )
-def test_nothing_wrong_vanishes(source: str, name: str) -> None:
+def test_no_wrong_value_is_dropped_silently(source: str, name: str) -> None:
     assert list(silent(copied(EXAMPLES[source][name]), source)) == []
 
 
 @pytest.mark.parametrize(
     ("source", "name"), [(source, name) for source in EXAMPLES for name in EXAMPLES[source]]
 )
-def test_nothing_right_is_called_wrong(source: str, name: str) -> None:
+def test_valid_payloads_have_no_wrong_shapes(source: str, name: str) -> None:
     done = translate(EXAMPLES[source][name], source=source, target=TARGETS[source])
 
     assert [loss for loss in done.losses if loss.kind == "wrong_shape"] == []
@@ -119,7 +119,7 @@ JSON = st.recursive(
 
 @pytest.mark.parametrize("platform", SHAPED)
 @given(native=JSON)
-def test_any_json_is_looked_through(platform: str, native: Any) -> None:
+def test_any_json_can_be_checked_for_wrong_shapes(platform: str, native: Any) -> None:
     codec = codec_of(platform)
     assert isinstance(codec, ReportsWrongShapes)
 
@@ -136,7 +136,7 @@ def wrong(path: str, what: str) -> Loss:
     return Loss(path=path, kind="wrong_shape", what=what)
 
 
-def test_blocks_that_are_no_list_are_named_beside_what_is_said() -> None:
+def test_blocks_that_are_no_list_are_a_loss_beside_the_text() -> None:
     payload: Any = {"text": "hi", "blocks": "not json"}
 
     done = translate(payload, source="slack", target="card")
@@ -145,25 +145,25 @@ def test_blocks_that_are_no_list_are_named_beside_what_is_said() -> None:
     assert done.losses == (wrong("/blocks", "not json"),)
 
 
-def test_a_card_whose_body_is_a_number_is_named() -> None:
+def test_a_card_body_that_is_a_number_is_a_loss() -> None:
     payload: Any = {"type": "AdaptiveCard", "body": 7}
 
     assert wrong("/body", "7") in translate(payload, source="teams", target="slack").losses
 
 
-def test_text_that_is_a_number_is_named() -> None:
+def test_text_that_is_a_number_is_a_loss() -> None:
     payload: Any = {"content": 7}
 
     assert wrong("/content", "7") in translate(payload, source="discord", target="slack").losses
 
 
-def test_what_was_read_all_the_same_is_no_loss() -> None:
+def test_a_wrong_shape_that_was_read_is_no_loss() -> None:
     payload: Any = {"blocks": [{"type": "section", "text": "plain"}]}
 
     assert translate(payload, source="slack", target="card").losses == ()
 
 
-def test_what_a_part_of_uacs_has_in_a_wrong_place_is_named_there() -> None:
+def test_a_wrong_shape_in_a_uacs_part_has_its_path_in_the_message() -> None:
     section = {"type": "section", "text": {"type": "mrkdwn", "text": 7}}
     payload: Any = {
         "message_id": "m",
@@ -183,7 +183,7 @@ def test_what_a_part_of_uacs_has_in_a_wrong_place_is_named_there() -> None:
     assert done.losses == (wrong("/content/0/data/0/text/text", "7"),)
 
 
-def test_many_wrong_places_are_counted() -> None:
+def test_at_most_a_hundred_wrong_places_are_listed() -> None:
     payload: Any = {"blocks": [{"type": "actions", "elements": [7] * 1000}]}
 
     losses = translate(payload, source="slack", target="discord").losses

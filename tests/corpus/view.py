@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-When = Literal["shown", "hidden"]
+Visibility = Literal["shown", "hidden"]
 """`hidden` words are seen on pointing, pressing, or by a screen reader alone."""
 
 Json = dict[str, Any]
@@ -16,7 +16,7 @@ Json = dict[str, Any]
 class ViewText:
     at: str
     text: str
-    when: When = "shown"
+    visibility: Visibility = "shown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +43,11 @@ class View:
     acts: list[Act] = field(default_factory=list[Act])
     elements: list[Element] = field(default_factory=list[Element])
 
-    def say(self, text: object, at: str, when: When = "shown") -> None:
+    def add_text(self, text: object, at: str, visibility: Visibility = "shown") -> None:
         if isinstance(text, str) and text.strip():
-            self.texts.append(ViewText(at, text, when))
+            self.texts.append(ViewText(at, text, visibility))
         elif isinstance(text, int | float) and not isinstance(text, bool):
-            self.texts.append(ViewText(at, f"{text:g}", when))
+            self.texts.append(ViewText(at, f"{text:g}", visibility))
 
     def add(self, kind: str, at: str) -> None:
         self.elements.append(Element(at, kind))

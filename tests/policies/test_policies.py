@@ -102,7 +102,7 @@ def words(events: list[AgentEvent]) -> str:
 SECRETS = Secrets(secrets, hide_secrets)
 
 
-async def test_secrets_reach_no_model() -> None:
+async def test_secrets_are_removed_from_what_a_model_receives() -> None:
     agent = Scripted()
     steered = Steered(message=message(f"and {KEY}"))
     await run(agent, [SECRETS], f"my key is {KEY}, xoxb-1234567890-abc", inputs=(steered,))
@@ -111,14 +111,14 @@ async def test_secrets_reach_no_model() -> None:
     assert "xoxb" not in agent.turn_json
 
 
-async def test_an_agent_says_no_secret_however_it_is_cut_into_pieces() -> None:
+async def test_a_secret_in_an_answer_is_hidden_however_it_is_cut_into_pieces() -> None:
     events = await run(Scripted(*letters(f"it is {KEY}, you see")), [SECRETS], "hello")
 
     assert words(events) == "it is [hidden], you see"
     assert len(events) > 3  # and it is not held back as a whole
 
 
-async def test_parts_and_calls_of_tools_hold_no_secret() -> None:
+async def test_secrets_in_parts_and_tool_calls_are_hidden() -> None:
     part = PartGiven.model_validate({"part": {"type": "text", "text": f"take {KEY}"}})
     call = ToolCalled(part=ToolCallPart(id="c", name="fetch", arguments={"q": KEY}))
     events = await run(Scripted(part, call), [SECRETS], "hello")
@@ -126,7 +126,7 @@ async def test_parts_and_calls_of_tools_hold_no_secret() -> None:
     assert KEY not in "".join(event.model_dump_json() for event in events)
 
 
-async def test_words_that_replace_others_hold_no_secret() -> None:
+async def test_secrets_in_replacement_texts_are_hidden() -> None:
     replaced = TextReplaced(
         parts=({"type": "text", "text": f"It is {KEY}"},), text=f"The key is {KEY[:9]}"
     )
@@ -141,7 +141,7 @@ async def test_words_that_replace_others_hold_no_secret() -> None:
     assert first.text + words(events[at:]) == "The key is [hidden]!"
 
 
-async def test_what_is_redacted_comes_back_in_the_answer() -> None:
+async def test_redacted_values_are_restored_in_the_answer() -> None:
     agent = Scripted(*letters("I wrote to [email-1] and charge [card-2] now."))
     policy = Redact(RedactSettings())
     events = await run(agent, [policy], "ann@example.org pays with 4111 1111 1111 1111")
@@ -151,7 +151,7 @@ async def test_what_is_redacted_comes_back_in_the_answer() -> None:
     assert words(events) == "I wrote to ann@example.org and charge 4111 1111 1111 1111 now."
 
 
-async def test_what_is_redacted_stays_so_where_that_is_wanted() -> None:
+async def test_redacted_values_are_not_restored_when_restoring_is_off() -> None:
     agent = Scripted(*letters("ask [email-1], or bob@example.org, about E-123456"))
     policy = Redact(RedactSettings(restore=False, patterns=(r"E-\d{6}",)))
     events = await run(agent, [policy], "I am ann@example.org")
@@ -160,7 +160,7 @@ async def test_what_is_redacted_stays_so_where_that_is_wanted() -> None:
     assert "E-123456" not in words(events)
 
 
-async def test_a_number_that_is_no_card_is_left_alone() -> None:
+async def test_a_number_that_is_no_card_number_is_unchanged() -> None:
     agent = Scripted()
     await run(agent, [Redact(RedactSettings())], "order 4111 1111 1111 1112")
 
@@ -168,7 +168,7 @@ async def test_a_number_that_is_no_card_is_left_alone() -> None:
 
 
 @pytest.mark.parametrize("question", ["what is your salary?", "hello"])
-async def test_questions_and_answers_are_refused(question: str) -> None:
+async def test_denied_questions_and_answers_are_refused(question: str) -> None:
     agent = Scripted(*letters("that is confidential, but here it is"))
     policy = Deny(DenySettings(asked=("salary",), answered=("confidential",), reason="no"))
     events = await run(agent, [policy], question)
@@ -178,7 +178,7 @@ async def test_questions_and_answers_are_refused(question: str) -> None:
     assert bool(agent.turn_json) == (question == "hello")
 
 
-async def test_a_policy_that_breaks_shows_nothing() -> None:
+async def test_a_failing_policy_shows_nothing() -> None:
     class Broken(Deny):
         async def filter_text(self, text: str) -> str:
             raise ZeroDivisionError

@@ -157,7 +157,7 @@ def test_two_hundred_levels_are_read_and_more_are_refused() -> None:
         st.binary(min_size=1, max_size=3),
     )
 )
-def test_no_bytes_raise_anything_but_invalid_uacs(raw: bytes) -> None:
+def test_any_bytes_raise_nothing_but_invalid_uacs(raw: bytes) -> None:
     for read in (read_message, read_conversation, read_delta):
         with contextlib.suppress(InvalidUacs):
             assert write(read(raw))
@@ -188,7 +188,7 @@ def _endless() -> list[Any]:
         ({}, "$.text"),
     ],
 )
-def test_an_object_built_in_code_is_judged_like_json(fields: dict[str, Any], path: str) -> None:
+def test_an_object_built_in_code_is_validated_like_json(fields: dict[str, Any], path: str) -> None:
     with pytest.raises(InvalidUacs) as caught:
         TextPart(**fields)
 
@@ -196,7 +196,7 @@ def test_an_object_built_in_code_is_judged_like_json(fields: dict[str, Any], pat
     str(caught.value).encode()
 
 
-def test_a_document_given_as_parsed_json_is_judged_like_its_bytes() -> None:
+def test_parsed_json_is_validated_like_its_bytes() -> None:
     assert Message(**VALID) == read_message(json.dumps(VALID).encode())
     spoiled: dict[str, Any] = {**VALID, "content": [{"type": "text", "text": 5}]}
     with pytest.raises(InvalidUacs, match=r"^\$\.content\[0\]\.text: 5 must be a string$"):

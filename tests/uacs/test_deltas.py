@@ -61,7 +61,7 @@ def _accumulated(*deltas: Delta) -> Accumulator:
     return accumulator
 
 
-def test_a_stream_is_the_message_so_far_at_every_step() -> None:
+def test_accumulated_deltas_equal_the_message_so_far_at_every_step() -> None:
     accumulator = Accumulator()
     states: list[Message | None] = []
 
@@ -95,9 +95,7 @@ def test_a_stream_is_the_message_so_far_at_every_step() -> None:
 
 @DRAWN
 @given(messages, st.integers(1, 5))
-def test_any_message_cut_into_deltas_accumulates_to_exactly_itself(
-    message: Message, chunk: int
-) -> None:
+def test_any_message_cut_into_deltas_accumulates_to_itself(message: Message, chunk: int) -> None:
     wire = [write(delta) for delta in message_to_deltas(message, chunk=chunk)]
 
     accumulator = _accumulated(*(read_delta(raw) for raw in wire))
@@ -107,7 +105,7 @@ def test_any_message_cut_into_deltas_accumulates_to_exactly_itself(
 
 @DRAWN
 @given(messages, messages, st.data())
-def test_any_way_of_cutting_gives_the_same_message(
+def test_deltas_between_two_messages_give_the_second_one_even_when_repeated(
     message: Message, draft: Message, data: st.DataObject
 ) -> None:
     accumulator = _accumulated(*message_to_deltas(draft))
@@ -169,7 +167,7 @@ PART = PartStarted(seq=1, index=0, part=TextPart(text="a"))
         ([STARTED, PART, PartReplaced(seq=2, index=10**30, part=TextPart(text=""))], "below 1"),
     ],
 )
-def test_a_delta_out_of_place_is_a_clear_error(deltas: list[Delta], error: str) -> None:
+def test_an_invalid_delta_is_an_error_and_changes_nothing(deltas: list[Delta], error: str) -> None:
     accumulator = _accumulated(*deltas[:-1])
     before = accumulator.next_seq, accumulator.so_far
 

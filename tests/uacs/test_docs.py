@@ -11,13 +11,13 @@ from bridge.uacs import PART_TYPES, Delta
 PAGE = (Path(__file__).parents[2] / "docs" / "uacs.md").read_text(encoding="utf-8")
 
 
-def test_the_example_runs() -> None:
+def test_the_example_in_the_docs_runs() -> None:
     (example,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
     exec(compile(example, "docs/uacs.md", "exec"), {})
 
 
-def test_every_part_and_every_delta_is_described() -> None:
+def test_the_docs_describe_every_part_and_every_delta() -> None:
     deltas = [get_arg.model_fields["type"].default for get_arg in get_args(get_args(Delta)[0])]
 
     for name in (*PART_TYPES, *deltas):

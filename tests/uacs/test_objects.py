@@ -66,7 +66,7 @@ def test_a_message_built_in_code_reads_back_equal() -> None:
         b'{"type":"","text":5}',
     ],
 )
-def test_a_part_survives_the_round_trip_byte_for_byte(part: bytes) -> None:
+def test_a_part_survives_reading_and_writing_byte_for_byte(part: bytes) -> None:
     raw = b'{"message_id":"","timestamp":"2026-11-21t12:00:00.10z","actor":%s,"content":[%s]}'
     document = raw % (b'{"id":"","role":"tool","name":""}', part)
     if part.startswith(b'{"type":"file"'):  # a written part has its fields in the schema's order
@@ -81,7 +81,7 @@ def test_the_last_of_two_equal_keys_counts() -> None:
     assert write(read_message(raw)) == RAW.replace(b'"m"', b'"n"')
 
 
-def test_an_absent_field_is_none_and_none_is_absent() -> None:
+def test_an_absent_field_is_none_and_none_is_not_written() -> None:
     assert (TextPart(text="").format, TextPart(text="").is_markdown) == (None, True)
     assert TextPart(text="", format="plain").is_markdown is False
     assert write(Actor(id="a", role="tool", name=None)) == b'{"id":"a","role":"tool"}'
@@ -100,7 +100,7 @@ def test_objects_are_frozen_and_own_their_json() -> None:
         part.schema_id = "y"  # pyright: ignore[reportAttributeAccessIssue]  # that is the case
 
 
-def test_a_changed_copy_is_judged_again() -> None:
+def test_a_changed_copy_is_validated_again() -> None:
     assert write(MESSAGE.model_copy(update={"metadata": None, "content": [TextPart(text="")]})) == (
         b'{"message_id":"m","timestamp":"2026-11-21T12:00:00Z",'
         b'"actor":{"id":"a","role":"human"},"content":[{"type":"text","text":""}]}'

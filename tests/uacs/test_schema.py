@@ -52,14 +52,14 @@ def test_the_schema_file_is_what_the_models_generate() -> None:
     assert (docs / "uacs.schema.json").read_bytes() == json_schema_text()
 
 
-def test_every_definition_of_the_seed_has_ours_of_the_same_name() -> None:
+def test_every_definition_of_the_seed_schema_has_a_counterpart_of_the_same_name() -> None:
     assert set(DEFINITIONS) <= set(OURS)
     assert set(OURS) - set(DEFINITIONS) == {"UnknownPart"}
 
 
 @DRAWN
 @given(strategies.conversations)
-def test_all_three_accept_every_valid_conversation(document: Any) -> None:
+def test_both_schemas_and_the_models_accept_every_valid_conversation(document: Any) -> None:
     assert SEEDS_CONVERSATION.is_valid(document)
     assert OUR_CONVERSATION.is_valid(document)
     assert _models_accept_conversation(document)
@@ -67,7 +67,7 @@ def test_all_three_accept_every_valid_conversation(document: Any) -> None:
 
 @DRAWN
 @given(strategies.spoiled(strategies.conversations))
-def test_all_three_agree_on_a_spoiled_conversation(document: Any) -> None:
+def test_both_schemas_and_the_models_agree_on_an_invalid_conversation(document: Any) -> None:
     verdict = SEEDS_CONVERSATION.is_valid(document)
 
     assert OUR_CONVERSATION.is_valid(document) == verdict
@@ -76,7 +76,7 @@ def test_all_three_agree_on_a_spoiled_conversation(document: Any) -> None:
 
 @settings(DRAWN, max_examples=examples(200))
 @given(strategies.spoiled(strategies.messages))
-def test_all_three_agree_on_a_spoiled_message(document: Any) -> None:
+def test_both_schemas_and_the_models_agree_on_an_invalid_message(document: Any) -> None:
     verdict = SEEDS_MESSAGE.is_valid(document)
 
     assert OUR_MESSAGE.is_valid(document) == verdict
@@ -86,7 +86,7 @@ def test_all_three_agree_on_a_spoiled_message(document: Any) -> None:
 @pytest.mark.parametrize("definitions", [DEFINITIONS, OURS], ids=["seed", "ours"])
 @settings(DRAWN, max_examples=examples(40))
 @given(data=st.data())
-def test_what_one_schema_generates_the_other_and_the_models_accept(
+def test_documents_generated_from_one_schema_are_valid_by_the_other_and_the_models(
     definitions: dict[str, Any], data: st.DataObject
 ) -> None:
     document = data.draw(generated(definitions["Conversation"], definitions))
@@ -117,7 +117,7 @@ def _message_with(name: str, value: Any) -> dict[str, Any]:
         st.text(max_size=10),
     )
 )
-def test_uris_are_judged_alike(url: str) -> None:
+def test_both_schemas_and_the_models_agree_on_uris(url: str) -> None:
     document = _message_with("MediaSource", {"url": url})
 
     assert _models_accept_message(document) == SEEDS_MESSAGE.is_valid(document)
@@ -134,7 +134,7 @@ def test_uris_are_judged_alike(url: str) -> None:
         st.from_regex(r"\A2016-12-(31|30)T(23|22|00):(59|58|00):60([Zz]|[+-](00|01):(00|59|01))\Z"),
     )
 )
-def test_timestamps_are_judged_alike(timestamp: str) -> None:
+def test_both_schemas_and_the_models_agree_on_timestamps(timestamp: str) -> None:
     document = {**_message_with("Actor", {"id": "a", "role": "tool"}), "timestamp": timestamp}
 
     assert _models_accept_message(document) == SEEDS_MESSAGE.is_valid(document)
@@ -142,7 +142,7 @@ def test_timestamps_are_judged_alike(timestamp: str) -> None:
 
 @DRAWN
 @given(strategies.conversations)
-def test_a_conversation_survives_the_round_trip_untouched(document: Any) -> None:
+def test_a_conversation_survives_reading_and_writing_unchanged(document: Any) -> None:
     raw = json.dumps(document, ensure_ascii=False).encode()
 
     conversation = read_conversation(raw)

@@ -74,7 +74,7 @@ RUNS = st.lists(
 ).map(lambda pairs: tuple([node for pair in pairs for node in pair][:-1]))
 IN_QUOTES: tuple[type[Block], ...] = (Paragraph, List, CodeBlock, Heading)
 SAYABLE = Sayable(
-    RUNS, code=words("```", most=4), languages=("", "py"), headings=3, subtle=True, below=1,
+    RUNS, code=words("```", max_pieces=4), languages=("", "py"), headings=3, subtle=True, below=1,
     in_items=(List,), in_quotes=IN_QUOTES,
 )  # fmt: skip
 

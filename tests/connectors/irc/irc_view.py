@@ -20,8 +20,8 @@ def see(native: Any) -> View:
     view = View()
     text = _CODES.sub("", string(native, "text"))
     view.add("text", "/text")
-    lines = [line for line in text.split("\n") if not line.startswith(_ANSWER)]
-    view.say("\n".join(lines), "/text")
+    said = [line for line in text.split("\n") if not line.startswith(_ANSWER)]
+    view.add_text("\n".join(said), "/text")
     for line in text.split("\n"):
         if line.startswith(_ANSWER):
             for number, label, asks in _NUMBERED.findall(line):

@@ -55,7 +55,7 @@ STYLED = st.recursive(
 )
 SAYABLE = Sayable(
     runs(LEAVES | styled(STYLED, (Strong, Emphasis, Strike))),
-    code=words("```", most=4),
+    code=words("```", max_pieces=4),
 )
 
 

@@ -59,11 +59,11 @@ LEAVES: st.SearchStrategy[Inline] = st.one_of(
 )
 RUNS = runs(LEAVES | styled(LEAVES, STYLES) | styled(styled(TEXTS, STYLES), STYLES))
 IN_HTML = Sayable(
-    RUNS, code=words(most=4), languages=("", "py", "c++"), headings=3,
+    RUNS, code=words(max_pieces=4), languages=("", "py", "c++"), headings=3,
     in_items=EVERYWHERE, in_quotes=EVERYWHERE,
 )  # fmt: skip
 IN_MARKDOWN = Sayable(
-    RUNS, code=words("<", ">", "&", "`", most=4), in_items=EVERYWHERE, in_quotes=EVERYWHERE
+    RUNS, code=words("<", ">", "&", "`", max_pieces=4), in_items=EVERYWHERE, in_quotes=EVERYWHERE
 )
 LAW = settings(max_examples=examples(150))
 

@@ -15,7 +15,7 @@ DRAWN = settings(max_examples=examples(100))
 
 @DRAWN
 @given(cards())
-def test_marks_are_numbered_without_a_gap_and_every_node_knows_where_it_stands(card: Card) -> None:
+def test_generated_cards_have_consecutive_marks_and_every_node_has_its_path(card: Card) -> None:
     numbers = [int(mark[2:]) for mark in marks_of(card)]
 
     assert numbers == list(range(1, len(numbers) + 1))
@@ -26,7 +26,7 @@ class _AllDrawn(Exception):
     """Every type of node was in a card."""
 
 
-def test_every_type_of_node_is_drawn() -> None:
+def test_every_type_of_node_is_generated() -> None:
     drawn_types: set[str] = set()
 
     @settings(DRAWN, max_examples=300, phases=[Phase.generate])

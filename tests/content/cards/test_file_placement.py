@@ -9,14 +9,14 @@ from bridge.content.cards.tree import Asset
 from bridge.content.text.sizes import readable_size
 from bridge.model import Loss
 
-HELD = Asset(
+STORED = Asset(
     file_id=f"blob:sha256-{'ab' * 32}", name="film.mp4", media_type="video/mp4", size=20_000_000
 )
 LINK = "https://bridge.test/files/t/film.mp4"
-WHAT = "film.mp4, 20 MB"
+LABEL = "film.mp4, 20 MB"
 
 
-def lost(kind: str, shown_as: str, what: str = WHAT) -> Loss:
+def lost(kind: str, shown_as: str, what: str = LABEL) -> Loss:
     return Loss(path="/files/0", kind=kind, what=what, shown_as=shown_as)
 
 
@@ -25,8 +25,8 @@ def place(asset: Asset, uploads: Uploads, link: str = "") -> Placement:
 
 
 @pytest.mark.parametrize("limit", [20_000_000, 10**9])
-def test_a_file_within_the_limit_goes_along_and_nothing_is_lost(limit: int) -> None:
-    assert place(HELD, Uploads(limit), LINK) == Placement("upload", file_id=HELD.file_id)
+def test_a_file_within_the_limit_is_uploaded_without_a_loss(limit: int) -> None:
+    assert place(STORED, Uploads(limit), LINK) == Placement("upload", file_id=STORED.file_id)
 
 
 @pytest.mark.parametrize(
@@ -37,22 +37,22 @@ def test_a_file_within_the_limit_goes_along_and_nothing_is_lost(limit: int) -> N
         (Uploads(10**9, lambda media_type: media_type.startswith("image/")), "file_type_not_taken"),
     ],
 )
-def test_a_file_that_cannot_go_along_is_a_link_or_else_its_name(
+def test_a_file_that_cannot_be_uploaded_becomes_a_link_or_its_name(
     uploads: Uploads, kind: str
 ) -> None:
-    assert place(HELD, uploads, LINK) == Placement("link", url=LINK, loss=lost(kind, "link"))
-    assert place(HELD, uploads) == Placement("name", loss=lost(kind, "name"))
+    assert place(STORED, uploads, LINK) == Placement("link", url=LINK, loss=lost(kind, "link"))
+    assert place(STORED, uploads) == Placement("name", loss=lost(kind, "name"))
 
 
-def test_a_file_of_unknown_size_is_not_risked() -> None:
-    unknown = Asset(file_id=HELD.file_id, name="film.mp4")
+def test_a_file_of_unknown_size_is_not_uploaded() -> None:
+    unknown = Asset(file_id=STORED.file_id, name="film.mp4")
 
     assert place(unknown, Uploads(10**9), LINK) == Placement(
         "link", url=LINK, loss=lost("file_size_unknown", "link", "film.mp4")
     )
 
 
-def test_a_file_that_we_do_not_hold_is_its_own_address() -> None:
+def test_a_file_that_is_not_stored_becomes_its_own_address() -> None:
     foreign = Asset(url="https://files.test/film.mp4", name="film.mp4", file_id="F012")
 
     assert place_file(foreign, Uploads(10**9), at="/files/0") == Placement(
@@ -60,7 +60,7 @@ def test_a_file_that_we_do_not_hold_is_its_own_address() -> None:
     )
 
 
-def test_a_private_file_that_we_do_not_hold_is_its_page_or_its_name() -> None:
+def test_a_private_file_that_is_not_stored_becomes_its_page_or_its_name() -> None:
     private = Asset(
         url="https://files.test/p", private=True, name="p", page="https://files.test/see"
     )
@@ -77,17 +77,17 @@ def test_a_private_file_that_we_do_not_hold_is_its_page_or_its_name() -> None:
 @pytest.mark.parametrize(
     ("asset", "label"),
     [
-        (HELD, WHAT),
+        (STORED, LABEL),
         (Asset(name="a\n b ", size=0), "a b"),
         (Asset(media_type="image/png", size=10**19), "image/png"),
         (Asset(), "file"),
     ],
 )
-def test_a_file_is_called_by_its_name_and_size(asset: Asset, label: str) -> None:
+def test_the_label_of_a_file_has_its_name_and_size(asset: Asset, label: str) -> None:
     assert file_label(asset) == label
 
 
-def test_sizes_are_read_at_a_glance() -> None:
+def test_sizes_are_written_with_units() -> None:
     sizes = (
         1,
         999,

@@ -69,13 +69,13 @@ LATER = "1800000000"  # 2027-01-15 08:00 UTC
         (Picker(of="people", many=True, max=1), ["a", "b"], "takes 1 or fewer"),
     ],
 )  # fmt: skip
-def test_a_value_is_taken_or_it_is_said_why_not(
+def test_an_input_accepts_a_value_or_gives_a_reason(
     field: Input, value: JsonValue, reason: str
 ) -> None:
     assert refusal_reason(field, typed_value(field, value)) == reason
 
 
-def test_what_is_missing_is_named_as_the_input_is_filled_in() -> None:
+def test_the_message_for_a_missing_value_fits_the_kind_of_input() -> None:
     fields: tuple[Input, ...] = (TextInput(), Toggle(), Choice(), Picker(of="people"))
 
     assert [missing_reason(field) for field in fields] == [
@@ -94,25 +94,25 @@ def wrong(
     return [f"{field.label}: {field.error}" for field in refused]
 
 
-def required(name: str, **more: object) -> TextInput:
-    return TextInput(id=name, label=(Text(name.upper()),), required=True, **more)  # pyright: ignore[reportArgumentType]
+def required(name: str, **fields: object) -> TextInput:
+    return TextInput(id=name, label=(Text(name.upper()),), required=True, **fields)  # pyright: ignore[reportArgumentType]
 
 
-def test_only_what_was_shown_must_be_filled_in_and_for_programs_all() -> None:
+def test_unreported_required_inputs_are_wrong_only_when_all_are_present() -> None:
     assert wrong(required("a")) == []
     assert wrong(required("a"), a=None) == ["A: must be filled in"]
     assert wrong(required("a", error="Say it"), a="") == ["A: Say it"]
     assert wrong(required("a"), required("b"), all_present=True, a="x") == ["B: must be filled in"]
 
 
-def test_what_nobody_could_fill_in_is_not_asked_for() -> None:
+def test_disabled_inputs_and_empty_choices_are_not_required() -> None:
     assert wrong(required("a", disabled=True), all_present=True) == []
     assert wrong(Choice(id="c", required=True), all_present=True) == []
     assert wrong(Container((required("a"),), hidden=True, id="x"), all_present=True) == []
     assert wrong(required("a", dispatches=True), all_present=True) == []
 
 
-def test_only_what_the_button_sends_is_checked() -> None:
+def test_only_the_inputs_that_a_button_sends_are_checked() -> None:
     other = Button((Text("More"),), does="reveal", nodes=(required("a"),), at="/more")
     press = Button((Text("Cancel"),), does="press", at="/cancel")
     card = Card((Actions((press,)), required("a")))
@@ -121,7 +121,7 @@ def test_only_what_the_button_sends_is_checked() -> None:
     assert wrong_inputs(card, press, {}, lambda path: path, all_present=True) == []
 
 
-def test_a_box_that_must_be_ticked_and_a_choice_that_must_be_made() -> None:
+def test_required_toggles_and_choices_must_have_a_value() -> None:
     box = Toggle(id="ok", title=(Text("I agree"),), required=True)
     size = Choice(
         id="size", required=True, placeholder="Size", options=(Option((Text("S"),), "s"),)

@@ -31,7 +31,7 @@ from bridge.content.text.tree import Text
 KEY = bytes(32)
 APPROVE = Button((Text("Approve"),), id="approve", value={"ticket": 7}, at="/nodes/0/items/0")
 SEND = Button((Text("Send"),), id="send", does="submit", at="/nodes/2")
-WHY = TextInput(id="why", at="/nodes/1")
+COMMENT = TextInput(id="why", at="/nodes/1")
 SIZE = Choice(
     id="size",
     label=(Text("Size"),),
@@ -39,14 +39,14 @@ SIZE = Choice(
     dispatches=True,
     at="/nodes/0/items/1",
 )
-CARD = Card((Actions((APPROVE, SIZE)), WHY, SEND))
+CARD = Card((Actions((APPROVE, SIZE)), COMMENT, SEND))
 
 
 def token(path: str) -> str:
     return action_token(KEY, "m1", path)
 
 
-def test_a_token_is_short_and_of_its_message_path_and_key() -> None:
+def test_a_token_depends_on_message_path_and_key() -> None:
     tokens = {
         action_token(key, message, path)
         for key in (KEY, bytes(31) + b"1")
@@ -59,27 +59,27 @@ def test_a_token_is_short_and_of_its_message_path_and_key() -> None:
     assert action_token(KEY, "m1", "/a") == action_token(KEY, "m1", "/a")
 
 
-def test_the_action_of_a_token_is_found_and_a_forged_one_is_not() -> None:
+def test_an_action_is_found_by_its_token_but_not_by_a_forged_one() -> None:
     assert find_action(CARD, token, token(SEND.at)) is SEND
     assert find_action(CARD, token, action_token(bytes(31) + b"1", "m1", SEND.at)) is None
     assert find_action(CARD, token, "ünfug") is None
 
 
-def test_where_a_payload_went_home_as_it_was_its_own_ids_are_known() -> None:
+def test_an_action_of_an_unchanged_payload_is_found_by_its_own_id() -> None:
     assert find_action(CARD, token, "send") is SEND
     sent = interaction_with(CARD, SEND, {"why": "x"}, token, "m1")
     assert sent.inputs == {"why": "x"}
 
 
-def test_a_press_gives_the_authors_id_and_value() -> None:
+def test_a_press_reports_the_authors_id_and_value() -> None:
     assert interaction_with(CARD, APPROVE, {}, token, "m1") == Interaction(
         kind="pressed", id="approve", value={"ticket": 7}, label="Approve", message="m1",
         path=APPROVE.at,
     )  # fmt: skip
 
 
-def test_a_submission_gives_every_input_by_the_authors_names() -> None:
-    values: dict[str, JsonValue] = {token(WHY.at): "because", "of another card": "no"}
+def test_a_submission_reports_every_input_under_the_authors_id() -> None:
+    values: dict[str, JsonValue] = {token(COMMENT.at): "because", "of another card": "no"}
 
     assert interaction_with(CARD, SEND, values, token, "m1") == Interaction(
         kind="submitted", id="send", label="Send", inputs={"why": "because"}, message="m1",
@@ -87,8 +87,8 @@ def test_a_submission_gives_every_input_by_the_authors_names() -> None:
     )  # fmt: skip
 
 
-def test_a_choice_gives_what_was_chosen() -> None:
-    values: dict[str, JsonValue] = {token(SIZE.at): ["l"], token(WHY.at): ""}
+def test_a_choice_reports_the_chosen_value() -> None:
+    values: dict[str, JsonValue] = {token(SIZE.at): ["l"], token(COMMENT.at): ""}
 
     chosen = interaction_with(CARD, SIZE, values, token, "m1")
 
@@ -118,7 +118,7 @@ def test_a_choice_gives_what_was_chosen() -> None:
         (Picker(of="people"), ["U1"], "U1"),
     ],
 )
-def test_what_is_filled_in_is_told_as_its_author_expects_it(
+def test_reported_values_get_the_type_of_their_input(
     field: Input, value: JsonValue, expected: JsonValue
 ) -> None:
     assert typed_value(field, value) == expected

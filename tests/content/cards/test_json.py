@@ -43,13 +43,13 @@ def is_read(value: object) -> bool:
     return True
 
 
-def test_the_file_is_current() -> None:
+def test_the_schema_file_is_up_to_date() -> None:
     assert orjson.loads(FILE.read_bytes()) == card_schema(), (
         "write it anew: uacs-bridge schema card --write docs/card.schema.json"
     )
 
 
-def test_it_is_a_schema() -> None:
+def test_the_schema_file_is_a_json_schema() -> None:
     Draft202012Validator.check_schema(card_schema())
 
 
@@ -62,7 +62,7 @@ def test_bounds_of_cards_of_an_earlier_version_are_read() -> None:
 
 @DRAWN
 @given(cards(4))
-def test_what_is_written_is_valid(card: Card) -> None:
+def test_a_written_card_is_valid_by_the_schema(card: Card) -> None:
     errors = [error.message for error in validator().iter_errors(card_to_json(card))]
 
     assert errors == []
@@ -70,7 +70,9 @@ def test_what_is_written_is_valid(card: Card) -> None:
 
 @DRAWN
 @given(cards(4), st.data())
-def test_what_is_refused_by_the_reader_is_not_valid(card: Card, data: st.DataObject) -> None:
+def test_cards_that_the_reader_refuses_are_invalid_by_the_schema(
+    card: Card, data: st.DataObject
+) -> None:
     """Whatever is put, at any place, instead of what stood there, or beside it."""
     value = copy.deepcopy(card_to_json(card))
     places = list(_places(value))
@@ -107,7 +109,7 @@ def _places(value: Any) -> Any:
         {"nodes": [], "version": 2},
     ],
 )
-def test_what_is_no_card_is_neither_valid_nor_read(value: object) -> None:
+def test_other_json_is_neither_valid_nor_read(value: object) -> None:
     assert (is_valid(value), is_read(value)) == (False, False)
 
 
@@ -119,5 +121,5 @@ def test_what_is_no_card_is_neither_valid_nor_read(value: object) -> None:
         {"nodes": [{"type": "context", "items": ["small", {"type": "image", "asset": {}}]}]},
     ],
 )
-def test_a_card_is_valid_and_read(value: object) -> None:
+def test_a_valid_card_is_read(value: object) -> None:
     assert (is_valid(value), is_read(value)) == (True, True)

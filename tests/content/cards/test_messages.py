@@ -67,7 +67,7 @@ def card(*content: Any, **additions: Any) -> tuple[Card, tuple[Loss, ...]]:
 # --- cards -> content -----------------------------------------------------------------------
 
 
-def test_each_payload_is_followed_by_what_says_the_same() -> None:
+def test_each_payload_is_followed_by_its_fallback() -> None:
     picture = Card((prose("hi"), Image(Asset(url=URL, alt="a cat"))))
 
     content = content_of(
@@ -96,13 +96,13 @@ def test_each_payload_is_followed_by_what_says_the_same() -> None:
     )
 
 
-def test_a_payload_that_shows_nothing_says_its_summary() -> None:
+def test_the_fallback_of_an_empty_payload_is_its_summary() -> None:
     content = content_of([(Payload(KNOWN, {}), Card((), summary="An empty card"))])
 
     assert content.parts[1:] == (TextPart(text="An empty card"),)
 
 
-def test_a_payload_too_deep_for_uacs_is_its_fallback_and_a_loss() -> None:
+def test_a_payload_too_deep_for_uacs_becomes_its_fallback_and_a_loss() -> None:
     data: Any = {}
     for _ in range(500):
         data = {"a": data}
@@ -126,7 +126,7 @@ def test_a_payload_too_deep_for_uacs_is_its_fallback_and_a_loss() -> None:
 # --- a message -> one card ------------------------------------------------------------------
 
 
-def test_text_is_prose() -> None:
+def test_a_text_part_becomes_prose() -> None:
     plain = TextPart(text="2 * 3\n\n# no", format="plain")
 
     assert card(TextPart(text="hello"), plain) == (
@@ -140,7 +140,7 @@ def test_text_is_prose() -> None:
     )
 
 
-def test_media_are_nodes_with_their_details() -> None:
+def test_media_parts_become_nodes_with_their_details() -> None:
     stored = MediaSource(file_id="blob:sha256-1")
     content = (
         ImagePart(source=MediaSource(url=URL), media_type="image/png"),
@@ -171,7 +171,7 @@ def test_media_are_nodes_with_their_details() -> None:
     )
 
 
-def test_a_known_payload_is_read_instead_of_its_fallback() -> None:
+def test_a_payload_with_a_reader_replaces_its_fallback() -> None:
     read, losses = card(
         StructuredDataPart(schema_id=KNOWN, data={"says": "rich"}),
         TextPart(text="plain"),
@@ -182,7 +182,7 @@ def test_a_known_payload_is_read_instead_of_its_fallback() -> None:
     assert [node.at for node in read.nodes] == ["/content/0/data"]
 
 
-def test_a_card_of_our_own_is_read() -> None:
+def test_a_card_of_the_bridges_own_schema_is_read() -> None:
     data: Any = {"type": "card", "nodes": ["hello"], "summary": "hi"}
     read, losses = card(StructuredDataPart(schema_id=SCHEMA_ID, data=data))
 
@@ -190,7 +190,7 @@ def test_a_card_of_our_own_is_read() -> None:
     assert [node.at for node in read.nodes] == ["/content/0/data/nodes/0"]
 
 
-def test_an_unknown_payload_is_its_fallback() -> None:
+def test_an_unknown_payload_becomes_its_fallback() -> None:
     unknown = StructuredDataPart(schema_id="application/vnd.other+json", data={"a": 1})
 
     assert card(unknown, TextPart(text="plain"), fallbacks={"0": [1]}) == (
@@ -199,7 +199,7 @@ def test_an_unknown_payload_is_its_fallback() -> None:
     )
 
 
-def test_a_payload_that_cannot_be_read_is_its_fallback_and_a_loss() -> None:
+def test_an_unreadable_payload_becomes_its_fallback_and_a_loss() -> None:
     broken = StructuredDataPart(schema_id=KNOWN, data={})
 
     assert card(broken, TextPart(text="plain"), fallbacks={"0": [1]}) == (
@@ -215,7 +215,7 @@ def test_a_payload_that_cannot_be_read_is_its_fallback_and_a_loss() -> None:
     )
 
 
-def test_what_has_no_words_is_shown_as_named_json() -> None:
+def test_a_part_without_text_is_shown_as_named_json() -> None:
     call = ToolCallPart(id="1", name="search", arguments={"q": "x"})
     body = (
         '{\n  "type": "tool_call",\n  "id": "1",\n  "name": "search",\n'
@@ -228,7 +228,7 @@ def test_what_has_no_words_is_shown_as_named_json() -> None:
     )
 
 
-def test_a_part_that_nobody_knows_is_a_file_where_its_json_is_kept() -> None:
+def test_an_unknown_part_with_stored_json_is_shown_as_a_file() -> None:
     stored = {"file_id": "blob:sha256-1", "media_type": "application/json", "size": 9}
     unknown = StructuredDataPart(schema_id="application/vnd.acme.invoice+json", data={"a": 1})
     other = UnknownPart(type="x/hologram")
@@ -259,14 +259,14 @@ def test_a_part_that_nobody_knows_is_a_file_where_its_json_is_kept() -> None:
     )
 
 
-def test_only_what_nobody_knows_and_nothing_says_is_to_be_kept() -> None:
+def test_unknown_parts_are_those_without_reader_and_fallback() -> None:
     unknown = StructuredDataPart(schema_id="application/vnd.other+json", data={"a": 1})
     read_part = StructuredDataPart(schema_id=KNOWN, data={})
-    ours = StructuredDataPart(schema_id=SCHEMA_ID, data={})
+    own_card = StructuredDataPart(schema_id=SCHEMA_ID, data={})
     call = ToolCallPart(id="1", name="search", arguments={})
     hologram = UnknownPart(type="hologram")
     said_twice = message(
-        *(unknown, TextPart(text="plain"), read_part, ours, call, hologram, unknown),
+        *(unknown, TextPart(text="plain"), read_part, own_card, call, hologram, unknown),
         fallbacks={"0": [1]},
     )
 
@@ -276,27 +276,27 @@ def test_only_what_nobody_knows_and_nothing_says_is_to_be_kept() -> None:
     ]
 
 
-def test_what_models_alone_read_is_not_shown() -> None:
+def test_parts_for_models_only_are_not_shown() -> None:
     format_part = RequestedResponseFormatPart(schema={"type": "object"})
 
     assert card(format_part, TextPart(text="hi")) == (Card((prose("hi"),)), ())
 
 
-def test_a_part_of_another_type_is_named() -> None:
+def test_a_part_of_an_unknown_type_is_named() -> None:
     read, losses = card(UnknownPart(type="reasoning", text="hm"))  # pyright: ignore[reportCallIssue]
 
     assert [loss.what for loss in losses] == ["reasoning"]
     assert len(read.nodes) == 1
 
 
-def test_what_was_written_is_read_again_as_it_was() -> None:
+def test_a_card_written_as_content_is_read_back_unchanged() -> None:
     content = content_of([(Payload(KNOWN, {"says": "hi"}), Card((prose("hi"),)))])
     additions = content.additions.model_dump(mode="json", exclude_unset=True)
 
     assert card(*content.parts, **additions)[0] == Card((prose("hi"),), summary="summary of hi")
 
 
-def test_a_fallback_says_alt_texts_to_readers_of_another_make_and_once_to_ours() -> None:
+def test_alt_texts_repeated_in_a_fallback_are_shown_once_by_the_bridge() -> None:
     picture = Asset(url="https://x.example/a.png", alt="A *red* boat")
     silent = Asset(url="https://x.example/b.png")
     card = Card((Prose((Paragraph((Text("Look:"),)),)), Image(picture), Image(silent)))
@@ -312,15 +312,15 @@ def test_a_fallback_says_alt_texts_to_readers_of_another_make_and_once_to_ours()
     )
 
     raw = [part.text for part in message.content if isinstance(part, TextPart)]
-    ours, _ = message_text(message)
+    shown, _ = message_text(message)
 
     assert raw == ["Look:", r"\[image: A \*red\* boat\]"]
     assert content.additions.fallbacks == {"0": (1, 2, 3, 4)}
-    assert ours.count("red") == 1
+    assert shown.count("red") == 1
     assert [part.type for _, part in select_parts(message, ())] == ["text", "image", "image"]
 
 
-def test_a_text_outside_of_a_fallback_is_shown_whatever_is_noted_of_it() -> None:
+def test_repeats_alt_hides_no_text_outside_of_a_fallback() -> None:
     message = Message(
         message_id="m",
         timestamp="2026-11-21T12:00:00Z",

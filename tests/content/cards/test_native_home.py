@@ -17,7 +17,7 @@ JSON = st.recursive(
 )
 
 
-def test_payloads_are_taken_out_and_put_back() -> None:
+def test_payloads_are_removed_and_restored() -> None:
     native: JsonValue = {"text": "t", "a/b": [{"content": [1]}, {"content": {}}]}
     places = ["/a~1b/0/content", "/a~1b/1/content"]
 
@@ -27,26 +27,24 @@ def test_payloads_are_taken_out_and_put_back() -> None:
     assert with_payloads(rest, {place: at_place(native, place) for place in places}) == native
 
 
-def test_a_bare_payload_is_the_whole() -> None:
+def test_a_bare_payload_is_the_whole_message() -> None:
     assert without_payloads([1], [""]) is None
     assert with_payloads(None, {"": [1]}) == [1]
 
 
-def test_places_that_are_not_there_change_nothing() -> None:
+def test_missing_places_change_nothing() -> None:
     assert with_payloads({"a": [1]}, {"/b/0": 1, "/a/7": 1, "/a/x": 1}) == {"a": [1]}
     assert at_place({"a": [1]}, "/a/7") is None
 
 
 @given(JSON, st.lists(st.lists(st.sampled_from(["a", "~", "/", "0", "1", ""]), max_size=3)))
-def test_any_places_of_any_message_make_the_same_again(
-    native: object, steps: list[list[str]]
-) -> None:
+def test_any_message_is_restored_from_any_places(native: object, steps: list[list[str]]) -> None:
     whole = cast("JsonValue", native)
     places = [
         "".join(f"/{s.replace('~', '~0').replace('/', '~1')}" for s in step) for step in steps
     ]
-    taken = {place: at_place(whole, place) for place in places}
+    payloads = {place: at_place(whole, place) for place in places}
 
     rest = without_payloads(whole, places)
 
-    assert with_payloads(rest, dict(sorted(taken.items()))) == whole
+    assert with_payloads(rest, dict(sorted(payloads.items()))) == whole

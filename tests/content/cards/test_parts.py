@@ -70,7 +70,7 @@ def parts(*nodes: Node) -> Sequence[DetailedPart]:
     return card_parts(nodes)
 
 
-def test_the_address_of_a_part_without_a_title_is_said() -> None:
+def test_a_part_without_a_title_shows_its_address() -> None:
     panel = Container((prose("x"),), form="panel", link="https://e.example/t")
     row = Columns((Column((prose("a"),), link="https://e.example/a"), Column((prose("b"),))))
     app = Container((prose("y"),), link="acme://page")
@@ -85,11 +85,11 @@ def test_the_address_of_a_part_without_a_title_is_said() -> None:
     )
 
 
-def test_texts_become_one_part() -> None:
+def test_consecutive_texts_become_one_part() -> None:
     assert parts(prose("One"), Divider(), prose("Two")) == (text("One\n\n---\n\nTwo"),)
 
 
-def test_a_picture_stands_between_what_is_said_before_and_after_it() -> None:
+def test_a_picture_is_a_part_between_the_texts_before_and_after_it() -> None:
     picture = Image(Asset(url=URL, alt="a cat", name="cat.png", size=5), title=line("My cat"))
 
     assert parts(prose("Look"), picture, prose("Nice?")) == (
@@ -103,7 +103,7 @@ def test_a_picture_stands_between_what_is_said_before_and_after_it() -> None:
     )
 
 
-def test_a_picture_that_nobody_may_fetch_is_a_line_of_text() -> None:
+def test_a_private_picture_becomes_a_line_of_text() -> None:
     picture = Image(Asset(url=URL, private=True, page="https://p.example/1", alt="a cat"))
 
     assert parts(picture) == (text("🖼 [a cat](https://p.example/1)"),)
@@ -123,7 +123,7 @@ def test_an_address_in_other_scripts_is_encoded() -> None:
     )
 
 
-def test_films_sounds_and_files_are_parts() -> None:
+def test_videos_sounds_and_files_are_parts() -> None:
     film = Player("video", Asset(file_id="blob:1", seconds=3.5), title=line("Film"))
     sound = Player("audio", Asset(url="https://f.example/a.ogg"))
     file = File(Asset(url="https://f.example/plan.pdf", name="plan.pdf"))
@@ -146,7 +146,7 @@ def test_films_sounds_and_files_are_parts() -> None:
     )
 
 
-def test_a_film_on_a_page_is_its_picture_and_a_link() -> None:
+def test_a_video_on_a_page_becomes_its_preview_and_a_link() -> None:
     film = Player(
         "video", Asset(), title=line("Film"), poster=Asset(url=URL), link="https://v.example/1"
     )
@@ -171,7 +171,7 @@ def test_buttons_of_a_row_share_a_line_and_links_can_be_followed() -> None:
     )
 
 
-def test_what_a_button_reveals_stands_below_it() -> None:
+def test_the_nodes_that_a_button_reveals_follow_it() -> None:
     first = Button(line("Show"), does="reveal", nodes=(prose("hidden"),))
 
     assert parts(Actions((first, Button(line("Next"))))) == (
@@ -179,7 +179,7 @@ def test_what_a_button_reveals_stands_below_it() -> None:
     )
 
 
-def test_inputs_say_what_they_ask_and_what_is_filled_in() -> None:
+def test_inputs_show_their_label_and_value() -> None:
     inputs = (
         TextInput(label=line("Name"), placeholder="Jane Doe", hint=line("As in your passport")),
         TextInput(label=line("Key"), value="secret", format="password"),
@@ -230,7 +230,7 @@ def test_containers_are_read_from_top_to_bottom() -> None:
     )
 
 
-def test_what_is_hidden_stays_hidden_and_what_follows_does_not() -> None:
+def test_a_spoiler_hides_its_own_content_only() -> None:
     box = Container((prose("secret"), Image(Asset(url=URL))), spoiler=True)
 
     assert parts(box, prose("open")) == (
@@ -243,11 +243,11 @@ def test_what_is_hidden_stays_hidden_and_what_follows_does_not() -> None:
     )
 
 
-def test_small_print_is_one_line() -> None:
+def test_context_items_are_one_line() -> None:
     assert parts(Context((prose("one"), prose("two")))) == (text("one two"),)
 
 
-def test_tables_of_text_are_tables_and_others_are_read_row_by_row() -> None:
+def test_tables_of_text_are_tables_and_others_are_listed_row_by_row() -> None:
     words = Table((((prose("A"),), (prose("B"),)), ((prose("1"),), (Image(Asset(alt="dot")),))))
     other = Table((((prose("x"), Divider()), (Button(line("Go")),)),))
 
@@ -255,7 +255,7 @@ def test_tables_of_text_are_tables_and_others_are_read_row_by_row() -> None:
     assert parts(other) == (text("x\n\n---\n\n\\[Go\\]"),)
 
 
-def test_charts_galleries_carousels_and_fields_say_all_they_show() -> None:
+def test_charts_galleries_carousels_and_fields_keep_all_their_content() -> None:
     chart = Chart("pie", (Series("", (Point("A", 1), Point("B", 2.5))),), title="Votes")
     gallery = Gallery((Image(Asset(alt="one")), Image(Asset(alt="two"))))
     cards = Carousel((Container((prose("c1"),)), Container((prose("c2"),))))
@@ -269,15 +269,15 @@ def test_charts_galleries_carousels_and_fields_say_all_they_show() -> None:
     )
 
 
-def test_what_no_node_says_is_its_fallback() -> None:
+def test_a_native_node_becomes_its_fallback() -> None:
     assert parts(Native("application/vnd.x+json", {"a": 1}, (prose("same"),))) == (text("same"),)
 
 
-def test_nothing_to_show_is_no_part() -> None:
+def test_nodes_without_content_give_no_parts() -> None:
     assert parts(Divider(line=False), Native("application/vnd.x+json", {})) == ()
 
 
-def test_nodes_within_nodes_two_thousand_deep_are_read() -> None:
+def test_nodes_nested_two_thousand_deep_are_read() -> None:
     node: Node = prose("deep")
     for _ in range(2000):
         node = Container((node,))
@@ -297,7 +297,7 @@ def test_a_card_from_json_is_read_in_order() -> None:
     max_examples=examples(60),
 )
 @given(cards())
-def test_every_word_of_any_card_is_said_once(card: Card) -> None:
+def test_every_text_of_any_card_appears_once(card: Card) -> None:
     parts_written = [
         part
         for part in card_parts(card.nodes)
@@ -306,7 +306,7 @@ def test_every_word_of_any_card_is_said_once(card: Card) -> None:
     written = [mark for part in parts_written for mark in MARK.findall(_words(part))]
 
     assert len(written) == len(set(written))
-    assert set(_seen(card)) - set(written) == set()
+    assert set(_visible_marks(card)) - set(written) == set()
 
 
 def _words(part: DetailedPart) -> str:
@@ -324,12 +324,14 @@ _UNSEEN = {
 }  # fmt: skip
 
 
-def _seen(value: object) -> list[str]:
+def _visible_marks(value: object) -> list[str]:
     if isinstance(value, str):
         return MARK.findall(value)
     if isinstance(value, tuple):
-        return [mark for item in value for mark in _seen(item)]
+        return [mark for item in value for mark in _visible_marks(item)]
     if not is_dataclass(value):
         return []
     names = [field.name for field in fields(value) if (type(value), field.name) not in _UNSEEN]
-    return [mark for name in names if name != "summary" for mark in _seen(getattr(value, name))]
+    return [
+        mark for name in names if name != "summary" for mark in _visible_marks(getattr(value, name))
+    ]

@@ -26,14 +26,14 @@ BOX: Table = {"items": OBJECTS, "title": TEXT, "count": SCALAR, "tags": TEXTS, "
 
 
 def tables(value: Mapping[str, object], _key: str) -> Table:
-    return BOX if value.get("type") != "unheard" else {}
+    return BOX if value.get("type") != "unknown" else {}
 
 
 def losses_of(value: Any, expected: Expected = OBJECT) -> list[tuple[str, str]]:
     return [(loss.path, loss.what) for loss in shape_losses(value, expected, tables, "/x")]
 
 
-def test_a_value_of_another_kind_is_named_with_its_words() -> None:
+def test_a_value_of_the_wrong_type_is_a_loss_with_its_text() -> None:
     box = {
         "items": "none",
         "title": ["a", {"b": "c", "d": [1.5, True, None, "e"]}],
@@ -51,31 +51,31 @@ def test_a_value_of_another_kind_is_named_with_its_words() -> None:
 
 
 @pytest.mark.parametrize("nothing", [None, "", " \n", [], {}, False])
-def test_nothing_is_no_loss(nothing: Any) -> None:
+def test_empty_values_are_no_loss(nothing: Any) -> None:
     assert losses_of({"items": nothing, "title": nothing, "inner": nothing}) == []
 
 
-def test_zero_and_true_are_something() -> None:
+def test_zero_and_true_are_losses() -> None:
     assert losses_of({"items": 0, "title": True}) == [("/x/items", "0"), ("/x/title", "true")]
 
 
-def test_what_has_no_words_is_called_what_it_is() -> None:
+def test_a_wrong_value_without_text_is_named_by_its_type() -> None:
     assert losses_of({"title": [[]], "items": {"a": None}}) == [
         ("/x/title", "a list"),
         ("/x/items", "an object"),
     ]
 
 
-def test_the_whole_may_be_wrong() -> None:
+def test_the_root_value_may_have_the_wrong_type() -> None:
     assert losses_of([{"title": 7}], OBJECT) == [("/x", "7")]
     assert losses_of([{"title": 7}], OBJECTS) == [("/x/0/title", "7")]
 
 
-def test_what_nobody_knows_is_not_looked_into() -> None:
-    assert losses_of({"inner": {"type": "unheard", "title": 7}}) == []
+def test_objects_of_unknown_types_are_not_checked() -> None:
+    assert losses_of({"inner": {"type": "unknown", "title": 7}}) == []
 
 
-def test_either_kind_may_stand() -> None:
+def test_either_of_two_types_is_accepted() -> None:
     expected = either(OBJECT, NUMBER)
 
     assert losses_of(7, expected) == []
@@ -83,20 +83,20 @@ def test_either_kind_may_stand() -> None:
     assert losses_of("a", expected) == [("/x", "a")]
 
 
-def test_at_most_a_hundred_are_named_and_the_rest_is_told() -> None:
+def test_at_most_a_hundred_wrong_values_are_listed() -> None:
     losses = shape_losses([7] * 5000, OBJECTS, tables, "/x")
 
     assert len(losses) == 101
     assert losses[-1] == Loss(path="/x", kind="wrong_shape", what="more than 100 places")
 
 
-def test_words_are_no_longer_than_they_need_to_be() -> None:
+def test_the_text_of_a_wrong_value_is_limited() -> None:
     ((_, what),) = losses_of({"title": ["word " * 10_000] * 10_000})
 
     assert 1900 < len(what) <= 2000
 
 
-def test_json_of_any_depth_is_walked() -> None:
+def test_json_of_any_depth_is_checked() -> None:
     value: Any = {"title": 10**5000}
     for _ in range(100_000):
         value = {"inner": value}
@@ -107,7 +107,7 @@ def test_json_of_any_depth_is_walked() -> None:
     assert what == "a number"
 
 
-def test_what_was_read_all_the_same_is_left_out() -> None:
+def test_losses_at_places_that_were_read_are_dropped() -> None:
     def wrong(path: str) -> Loss:
         return Loss(path=path, kind="wrong_shape", what="a")
 

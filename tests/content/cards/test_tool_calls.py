@@ -30,8 +30,8 @@ def call(own_id: str, name: str = "calendar__list_events", **arguments: Any) -> 
     return ToolCallPart(id=own_id, name=name, arguments=arguments)
 
 
-def result(own_id: str, content: Any, **more: Any) -> ToolResultPart:
-    return ToolResultPart(tool_call_id=own_id, content=content, **more)
+def result(own_id: str, content: Any, **fields: Any) -> ToolResultPart:
+    return ToolResultPart(tool_call_id=own_id, content=content, **fields)
 
 
 NOTE = StructuredDataPart(schema_id=STATE, data={"api": "x", "item": {}})
@@ -46,7 +46,7 @@ def text(message: Message, mode: ToolsShown) -> str:
     return message_text(with_tools_shown(message, mode))[0]
 
 
-def test_names_are_one_line_that_grows() -> None:
+def test_tool_names_are_one_line_that_grows_with_each_call() -> None:
     growing = answer(TextPart(text="I look."), call("1", day="Monday"))
 
     assert text(growing, "names") == "I look.\n\n_🔧 calendar: list events_"
@@ -55,11 +55,11 @@ def test_names_are_one_line_that_grows() -> None:
     )
 
 
-def test_off_shows_nothing_of_them() -> None:
+def test_tool_calls_are_hidden_when_off() -> None:
     assert text(WHOLE, "off") == "I look.\n\nFree on Monday."
 
 
-def test_full_shows_arguments_and_results_in_boxes() -> None:
+def test_full_tool_calls_are_boxes_with_arguments_and_results() -> None:
     card = with_tools_shown(WHOLE, "full").content[2]
 
     assert isinstance(card, StructuredDataPart)
@@ -71,7 +71,7 @@ def test_full_shows_arguments_and_results_in_boxes() -> None:
     assert "⚠️" in str(with_tools_shown(WHOLE, "full").content[6])
 
 
-def test_parts_keep_their_places() -> None:
+def test_parts_keep_their_indexes_when_tool_calls_are_shown() -> None:
     modes: tuple[ToolsShown, ...] = ("off", "names", "full")
     for mode in modes:
         message = with_tools_shown(WHOLE, mode)
@@ -80,14 +80,14 @@ def test_parts_keep_their_places() -> None:
         assert (message.content[0], message.content[-1]) == (WHOLE.content[0], WHOLE.content[-1])
 
 
-def test_what_is_long_says_how_long_it_is() -> None:
+def test_a_long_result_is_cut_and_names_its_length() -> None:
     message = with_tools_shown(answer(call("1"), result("1", "x" * 5000)), "full")
 
     assert "… (5000 characters in all)" in str(message.content[0])
     assert "x" * 1600 not in str(message.content[0])
 
 
-def test_a_name_is_never_markup() -> None:
+def test_a_tool_name_is_never_read_as_markup() -> None:
     line = text(answer(call("1", "evil__@everyone [x](https://evil.example)")), "names")
 
     assert "](https" not in line.replace("\\]", "")

@@ -18,7 +18,7 @@ def text(value: Any) -> str:
     return "\n\n".join(part.text for part in parts if isinstance(part, TextPart))
 
 
-def test_an_object_is_fields() -> None:
+def test_an_object_is_shown_as_fields() -> None:
     markdown = text(
         {"due_date": "2026-12-01", "open": True, "people": ["Ann", "Bob"], "note": None}
     )
@@ -30,25 +30,25 @@ def test_an_object_is_fields() -> None:
     assert '"' not in markdown
 
 
-def test_objects_alike_are_a_table() -> None:
+def test_objects_with_the_same_keys_are_shown_as_a_table() -> None:
     markdown = text([{"city": "Paris", "people": 2}, {"city": "Rome", "people": 3}])
 
     assert markdown == ("| city | people |\n| --- | --- |\n| Paris | 2 |\n| Rome | 3 |")
 
 
-def test_values_are_a_list_and_one_value_is_itself() -> None:
+def test_scalars_are_shown_as_a_list_and_one_scalar_as_text() -> None:
     assert text(["a", "b"]) == "- a\n- b"
     assert text({"value": 42}) == "42"
     assert text({"value": []}) == "(nothing)"
 
 
-def test_what_is_inside_stands_under_its_name() -> None:
+def test_nested_values_follow_a_heading_with_their_key() -> None:
     markdown = text({"title": "Trip", "stops": [{"at": "Rome", "days": 2}]})
 
     assert markdown.index("Trip") < markdown.index("### stops") < markdown.index("| Rome | 2 |")
 
 
-def test_only_what_is_too_deep_is_json() -> None:
+def test_only_values_that_are_too_deep_are_shown_as_json() -> None:
     deep: Any = {"leaf": {"x": [{"y": {"z": 1}}]}}
     for _ in range(4):
         deep = {"more": deep}
@@ -57,7 +57,7 @@ def test_only_what_is_too_deep_is_json() -> None:
 
 
 @pytest.mark.parametrize("schema_id", [VALUE, "https://example.org/city.json"])
-def test_an_answer_in_a_format_has_a_fallback_that_people_can_read(schema_id: str) -> None:
+def test_an_answer_in_a_requested_format_has_a_readable_fallback(schema_id: str) -> None:
     part = StructuredDataPart(schema_id=schema_id, data={"city": "Paris", "people": 2})
     message = Message(
         message_id="agent:helper:1",

@@ -23,7 +23,7 @@ from bridge.content.cards.writing import (
 from bridge.content.text.tree import Paragraph, Text
 from bridge.model import Loss
 
-HEARD = Rendering(token=lambda path: f"token of {path}")
+WITH_TOKENS = Rendering(token=lambda path: f"token of {path}")
 
 
 def prose(text: str) -> Prose:
@@ -58,7 +58,7 @@ TABLE = WriterTable(
 
 
 def written(*nodes: Node, table: WriterTable = TABLE) -> CardWriting[str]:
-    writing = CardWriting[str](Card(nodes), HEARD, table)
+    writing = CardWriting[str](Card(nodes), WITH_TOKENS, table)
     writing.write(nodes)
     return writing
 
@@ -78,7 +78,7 @@ def test_a_table_without_a_writer_for_each_type_of_node_is_refused() -> None:
         )
 
 
-def test_nodes_are_written_in_order_and_what_is_collected_stands_apart() -> None:
+def test_nodes_are_written_in_order_and_collected_pieces_are_separate() -> None:
     writing = written(prose("above"), Container((prose("a"), prose("b"))), prose("below"))
 
     assert writing.pieces == ["above", "<a b>", "below"]
@@ -91,13 +91,13 @@ def test_nodes_below_the_depth_of_a_table_are_opened(depth: int, shown: str) -> 
     assert written(nested(depth)).pieces == [shown]
 
 
-def test_an_opener_that_returns_none_leaves_the_node_as_it_is() -> None:
+def test_an_opener_that_returns_none_leaves_the_node_unchanged() -> None:
     table = replace(TABLE, max_depth=0, openers={Container: lambda _writing, _node: None})
 
     assert written(nested(1), table=table).pieces == ["<core>"]
 
 
-def test_neighbours_of_the_types_of_a_row_are_written_together() -> None:
+def test_neighbours_of_row_types_are_written_together() -> None:
     table = replace(TABLE, row_types=frozenset((Button,)), write_row=_row)
     button = Button(())
 
@@ -106,7 +106,7 @@ def test_neighbours_of_the_types_of_a_row_are_written_together() -> None:
     assert pieces == ["row of 2", "between", "row of 1"]
 
 
-def test_a_degraded_node_is_written_as_simpler_ones_and_names_its_loss() -> None:
+def test_a_degraded_node_is_written_as_simpler_nodes_with_a_loss() -> None:
     simpler = degraded(
         lambda node: prose(node.level), lambda node: ("as_prose", node.level, "text")
     )
@@ -119,7 +119,7 @@ def test_a_degraded_node_is_written_as_simpler_ones_and_names_its_loss() -> None
     assert writing.losses == [loss]
 
 
-def test_an_attempt_that_failed_leaves_no_losses_and_no_ids_behind() -> None:
+def test_rolling_back_drops_the_losses_and_ids_since_the_checkpoint() -> None:
     writing = written()
     assert writing.numbered_id("id") == "id"
     mark = writing.checkpoint()
@@ -132,15 +132,15 @@ def test_an_attempt_that_failed_leaves_no_losses_and_no_ids_behind() -> None:
     assert writing.numbered_id("id") == "id~2"
 
 
-def test_where_nobody_receives_a_press_an_action_has_no_token() -> None:
-    unheard = CardWriting[str](Card(()), Rendering(), TABLE)
+def test_an_action_has_no_token_where_nobody_receives_presses() -> None:
+    without_tokens = CardWriting[str](Card(()), Rendering(), TABLE)
 
-    assert (unheard.accepts_presses, unheard.token("/0")) == (False, "")
+    assert (without_tokens.accepts_presses, without_tokens.token("/0")) == (False, "")
     assert (written().accepts_presses, written().token("/0")) == (True, "token of /0")
 
 
 @given(st.lists(st.integers(0, 12)), st.integers(1, 5), st.integers(1, 20))
-def test_runs_keep_the_order_and_only_a_single_item_passes_a_limit(
+def test_runs_keep_the_order_and_only_a_single_item_may_exceed_a_limit(
     sizes: list[int], count: int, room: int
 ) -> None:
     runs = list(runs_within(sizes, (count, room), lambda size: (1, size)))

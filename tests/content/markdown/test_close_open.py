@@ -71,17 +71,17 @@ def assert_shows_a_beginning(visible: str, whole: str) -> None:
     assert addresses(visible_text) <= addresses(final), (visible, addresses(visible_text))
 
 
-@pytest.mark.parametrize("heal", [close_open_markup, settled_markdown])
-def test_every_beginning_of_an_answer_shows_the_beginning_of_what_it_will_say(
-    heal: Callable[[str], str],
+@pytest.mark.parametrize("close_markup", [close_open_markup, settled_markdown])
+def test_each_prefix_of_an_answer_shows_a_prefix_of_its_text(
+    close_markup: Callable[[str], str],
 ) -> None:
     for end in range(len(WRITTEN) + 1):
-        assert_shows_a_beginning(heal(WRITTEN[:end]), WRITTEN)
+        assert_shows_a_beginning(close_markup(WRITTEN[:end]), WRITTEN)
 
 
 @settings(max_examples=examples(400))
 @given(written(), st.data())
-def test_no_beginning_of_any_text_shows_what_the_whole_would_not(
+def test_a_prefix_of_any_text_shows_nothing_that_the_whole_text_lacks(
     whole: str, data: st.DataObject
 ) -> None:
     end = data.draw(st.integers(0, len(whole)))
@@ -90,7 +90,7 @@ def test_no_beginning_of_any_text_shows_what_the_whole_would_not(
 
 
 @given(st.text(max_size=300))
-def test_any_text_is_taken(text: str) -> None:
+def test_any_text_can_be_closed(text: str) -> None:
     assert isinstance(close_open_markup(text), str)
     assert text.startswith(settled_markdown(text))
 
@@ -121,7 +121,7 @@ def test_any_text_is_taken(text: str) -> None:
         ("fish &am", "fish"),
     ],
 )
-def test_what_is_open_is_closed_or_waits(text: str, visible: str) -> None:
+def test_open_markup_is_closed_or_held_back(text: str, visible: str) -> None:
     assert close_open_markup(text) == visible
 
 
@@ -129,11 +129,13 @@ def test_what_is_open_is_closed_or_waits(text: str, visible: str) -> None:
     ("text", "visible"),
     [("It is **very bo", "It is"), ("so\n\n```py\nx = 1\ny", "so\n\n```py\nx = 1\ny")],
 )
-def test_what_only_grows_is_shown_when_it_is_settled(text: str, visible: str) -> None:
+def test_settled_markdown_holds_back_open_styles_but_not_open_code_blocks(
+    text: str, visible: str
+) -> None:
     assert settled_markdown(text) == visible
 
 
-def test_a_bracket_that_is_none_of_a_link_does_not_hold_the_answer_up_for_ever() -> None:
+def test_a_bracket_without_a_link_is_held_back_only_for_a_while() -> None:
     text = "the list [1, 2, " + "word " * 100
 
     assert len(close_open_markup(text)) > 300

@@ -121,12 +121,12 @@ READ: list[tuple[str, tuple[Block, ...]]] = [
 
 
 @pytest.mark.parametrize(("markdown", "tree"), READ)
-def test_markdown_is_read_as_people_mean_it(markdown: str, tree: tuple[Block, ...]) -> None:
+def test_markdown_is_read_into_the_expected_tree(markdown: str, tree: tuple[Block, ...]) -> None:
     assert markdown_to_text(markdown) == tree
 
 
 @pytest.mark.parametrize(("_markdown", "tree"), READ)
-def test_what_is_written_reads_as_the_same_tree(_markdown: str, tree: tuple[Block, ...]) -> None:
+def test_written_markdown_is_read_as_the_same_tree(_markdown: str, tree: tuple[Block, ...]) -> None:
     assert markdown_to_text(text_to_markdown(tree)) == tree
 
 
@@ -209,8 +209,10 @@ LEAF: st.SearchStrategy[Inline] = st.one_of(
 )
 
 
-def runs(inner: st.SearchStrategy[Inline], most: int = 4) -> st.SearchStrategy[tuple[Inline, ...]]:
-    return st.lists(inner, max_size=most).map(tuple)
+def runs(
+    inner: st.SearchStrategy[Inline], max_size: int = 4
+) -> st.SearchStrategy[tuple[Inline, ...]]:
+    return st.lists(inner, max_size=max_size).map(tuple)
 
 
 INLINE = st.recursive(
@@ -225,8 +227,8 @@ RUN = runs(INLINE)
 CELLS = st.lists(RUN, max_size=3).map(tuple)
 
 
-def documents(inner: st.SearchStrategy[Block], most: int = 3) -> st.SearchStrategy[Document]:
-    return st.lists(inner, max_size=most).map(tuple)
+def documents(inner: st.SearchStrategy[Block], max_size: int = 3) -> st.SearchStrategy[Document]:
+    return st.lists(inner, max_size=max_size).map(tuple)
 
 
 BLOCK: st.SearchStrategy[Block] = st.recursive(
@@ -274,17 +276,17 @@ def holds_for_a_text(markdown: str) -> None:
 
 @settings(max_examples=examples(100))
 @given(DOCUMENT)
-def test_a_tree_is_read_as_it_was_written(document: Document) -> None:
+def test_any_tree_survives_writing_and_reading(document: Document) -> None:
     holds_for_a_tree(document)
 
 
 @settings(max_examples=examples(150))
 @given(TYPED)
-def test_any_string_is_read_and_written(markdown: str) -> None:
+def test_any_string_can_be_read_and_written(markdown: str) -> None:
     holds_for_a_text(markdown)
 
 
-def test_a_link_that_may_not_be_one_and_says_its_address_says_it_once() -> None:
+def test_an_invalid_link_labelled_with_its_address_shows_it_once() -> None:
     document = (Paragraph((Link("a", (Text(" a"), Break())),)),)
 
     assert normal(document) == (Paragraph((Text(" a"),)),)
@@ -292,7 +294,7 @@ def test_a_link_that_may_not_be_one_and_says_its_address_says_it_once() -> None:
 
 
 @pytest.mark.parametrize("words", [Code("\r\n"), Code(" \t"), Strong((Code("\f"),))])
-def test_a_link_that_says_nothing_shows_its_url(words: Inline) -> None:
+def test_a_link_with_a_blank_label_shows_its_url(words: Inline) -> None:
     document = (Paragraph((Link("http://a", (words,)),)),)
 
     assert normal(document) == (Paragraph((Link("http://a", (Text("http://a"),)),)),)
@@ -329,7 +331,7 @@ def holds_for_both_readers(markdown: str) -> None:
 
 @settings(max_examples=examples(150))
 @given(TYPED | ORDINARY | st.text(alphabet="abc 1.,;!?'\"()%@^${}\n:/-+=#é😀", max_size=60))
-def test_the_short_ways_give_what_the_parsers_events_give(markdown: str) -> None:
+def test_the_fast_readers_give_the_same_tree_as_the_event_reader(markdown: str) -> None:
     holds_for_both_readers(markdown)
 
 
@@ -345,21 +347,21 @@ def holds_for_both_writers(document: Document) -> None:
 
 @settings(max_examples=examples(100))
 @given(DOCUMENT | ORDINARY.map(markdown_to_text))
-def test_plain_trees_are_written_as_the_whole_writer_writes_them(document: Document) -> None:
+def test_the_fast_writer_writes_the_same_as_the_full_writer(document: Document) -> None:
     holds_for_both_writers(document)
 
 
 @pytest.mark.long
 @settings(max_examples=examples(20_000))
 @given(DOCUMENT, TYPED | ORDINARY)
-def test_many_trees_and_strings_keep_the_laws(document: Document, markdown: str) -> None:
+def test_many_trees_and_strings_satisfy_all_properties(document: Document, markdown: str) -> None:
     holds_for_a_tree(document)
     holds_for_a_text(markdown)
     holds_for_both_readers(markdown)
     holds_for_both_writers(document)
 
 
-def test_a_common_answer_takes_the_short_ways() -> None:
+def test_a_common_answer_is_read_and_written_by_the_fast_paths() -> None:
     markdown = "## A\n\n- **b** `c`\n  - [d](https://x.y/z?a=b&c)\n\n> _e_\n\n| f |\n| --- |\n| g |"
 
     document = read_by_html(markdown)
@@ -371,7 +373,7 @@ def test_a_common_answer_takes_the_short_ways() -> None:
 
 @settings(max_examples=examples(60))
 @given(DOCUMENT)
-def test_another_parser_reads_no_markup_in_what_is_text(document: Document) -> None:
+def test_another_parser_finds_no_markup_in_escaped_text(document: Document) -> None:
     oracle = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
     texts = [line for block in document for line in text_lines(block)]
 
@@ -405,7 +407,7 @@ DEEP = [
 
 
 @pytest.mark.parametrize("nasty", DEEP, ids=range(len(DEEP)))
-def test_deep_and_hostile_text_is_read_in_time(nasty: str) -> None:
+def test_deep_and_hostile_text_is_read_within_ten_seconds(nasty: str) -> None:
     start = time.process_time()
 
     text_to_plain(markdown_to_text(text_to_markdown(markdown_to_text(nasty + "x"))))
@@ -413,7 +415,7 @@ def test_deep_and_hostile_text_is_read_in_time(nasty: str) -> None:
     assert time.process_time() - start < 10
 
 
-def test_deep_trees_are_written() -> None:
+def test_deeply_nested_trees_are_written() -> None:
     inline: Inline = Text("x")
     block: Block = Paragraph((Text("y"),))
     for depth in range(5_000):
@@ -435,7 +437,7 @@ def test_deep_trees_are_written() -> None:
         "uacs:time/--1",
     ],
 )  # fmt: skip
-def test_only_safe_urls_are_links(url: str) -> None:
+def test_unsafe_urls_become_text(url: str) -> None:
     read = markdown_to_text(f"[words](<{url.replace(chr(10), '')}>)")
     built = normal((Paragraph((Link(url, (Text("words"),)),)),))
 
@@ -446,7 +448,7 @@ def test_only_safe_urls_are_links(url: str) -> None:
         assert plain_inlines(block.children).startswith("words (")
 
 
-def test_a_mention_that_a_person_types_is_text() -> None:
+def test_a_mention_in_typed_text_is_escaped() -> None:
     """Connectors hand on what people type as text, which is escaped; only agents write Markdown."""
     typed = "[@Admin](uacs:actor/slack:T:U)"
 
@@ -472,5 +474,5 @@ def test_a_mention_that_a_person_types_is_text() -> None:
         ((Mention(ActorId("x:a%3Ab:1"), "A [b]"),), "[@A \\[b\\]](uacs:actor/x:a%253Ab:1)"),
     ],
 )
-def test_what_is_written_is_readable(tree: tuple[Inline, ...], markdown: str) -> None:
+def test_written_markdown_is_easy_to_read(tree: tuple[Inline, ...], markdown: str) -> None:
     assert text_to_markdown((Paragraph(tree),)) == markdown

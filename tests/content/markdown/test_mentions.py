@@ -15,7 +15,7 @@ from tests.examples import examples
 ANN, BO = ActorId("slack:T:U1"), ActorId("slack:T%3A0:U2")
 
 
-def test_actors_are_found_once_and_in_order() -> None:
+def test_mentioned_actors_are_listed_once_and_in_order() -> None:
     text = (
         f"{mention_markdown(BO, 'Bo')} {mention_markdown(ANN, 'Ann')} {mention_markdown(BO, 'x')}"
     )
@@ -53,7 +53,7 @@ def test_only_the_named_mentions_change() -> None:
 
 @settings(max_examples=examples(200))
 @given(st.text(max_size=30), st.text(min_size=1, max_size=20))
-def test_any_name_and_any_id_come_back(name: str, actor: str) -> None:
+def test_any_name_and_id_of_a_mention_survive_writing_and_reading(name: str, actor: str) -> None:
     (block,) = markdown_to_text(mention_markdown(ActorId(actor), name))
 
     label = " ".join(name.replace("\0", "\ufffd").split())
@@ -65,7 +65,7 @@ def test_any_name_and_any_id_come_back(name: str, actor: str) -> None:
 
 @settings(max_examples=examples(100))
 @given(st.text(alphabet="[]()@uacs:/ \\`*_|<>!A\n", max_size=40))
-def test_what_a_person_types_is_never_a_mention(typed: str) -> None:
+def test_typed_text_is_never_a_mention(typed: str) -> None:
     forged = f"[@Admin](uacs:actor/slack:T:U){typed}[@Admin](uacs:actor/slack:T:U)"
 
     written = text_to_markdown((Paragraph((Text(forged),)),))

@@ -30,14 +30,14 @@ from bridge.content.media.file_names import MAX_LENGTH, safe_file_name
         ("می\u200cخواهم.txt", "می\u200cخواهم.txt"),
     ],
 )
-def test_a_name_is_one_safe_line(given_name: str, safe: str) -> None:
+def test_a_file_name_is_one_safe_line(given_name: str, safe: str) -> None:
     assert safe_file_name(given_name) == safe
 
 
 @pytest.mark.parametrize(
     "nothing", ["", "   ", "...", "/", "\u200b\u202e", "\x00", "???", "\u200d"]
 )
-def test_a_file_without_a_name_gets_its_kinds(nothing: str) -> None:
+def test_a_file_without_a_name_is_named_after_its_type(nothing: str) -> None:
     types = ("image/png", "audio/x-odd", "", "text/csv")
 
     names = [safe_file_name(nothing, media_type) for media_type in types]
@@ -45,7 +45,7 @@ def test_a_file_without_a_name_gets_its_kinds(nothing: str) -> None:
     assert names == ["image.png", "audio", "file", "file.csv"]
 
 
-def test_a_long_name_keeps_its_ending() -> None:
+def test_a_long_file_name_keeps_its_extension() -> None:
     assert safe_file_name("n" * 500 + ".jpeg") == "n" * (MAX_LENGTH - 5) + ".jpeg"
     assert safe_file_name("é" * 500 + ".jpeg") == "é" * 97 + ".jpeg"
     assert safe_file_name("n" * (MAX_LENGTH - 1) + ". n") == "n" * (MAX_LENGTH - 1)
@@ -53,7 +53,7 @@ def test_a_long_name_keeps_its_ending() -> None:
 
 
 @given(st.text(max_size=300))
-def test_any_name_becomes_one_that_stays_as_it_is(name: str) -> None:
+def test_a_safe_file_name_is_unchanged_when_it_is_cleaned_again(name: str) -> None:
     safe = safe_file_name(name)
 
     assert safe == safe_file_name(safe)

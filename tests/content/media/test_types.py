@@ -20,7 +20,7 @@ from bridge.content.media.types import (
     sniffed_type,
 )
 
-REST = bytes(100)
+PADDING = bytes(100)
 HEADS = {
     "image/png": b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR",
     "image/jpeg": b"\xff\xd8\xff\xe0\x00\x10JFIF\x00",
@@ -47,8 +47,8 @@ HEADS = {
 
 
 @pytest.mark.parametrize(("media_type", "head"), HEADS.items())
-def test_the_first_bytes_tell_the_type(media_type: str, head: bytes) -> None:
-    assert sniffed_type(head + REST) == media_type
+def test_the_media_type_is_found_from_the_first_bytes(media_type: str, head: bytes) -> None:
+    assert sniffed_type(head + PADDING) == media_type
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_the_first_bytes_tell_the_type(media_type: str, head: bytes) -> None:
         (b"%PDF-1.4\nall of it in ASCII", "application/pdf"),
     ],
 )
-def test_text_is_text_whatever_letters_it_begins_with(content: bytes, media_type: str) -> None:
+def test_text_that_begins_like_a_file_signature_is_text(content: bytes, media_type: str) -> None:
     assert sniffed_type(content) == media_type
 
 
@@ -93,7 +93,7 @@ def test_text_is_text_whatever_letters_it_begins_with(content: bytes, media_type
         (b"<alpha> is no tag of pages", TEXT),
     ],
 )
-def test_pages_and_drawings_are_known_by_their_tags(content: bytes, media_type: str) -> None:
+def test_html_and_svg_are_recognized_by_their_tags(content: bytes, media_type: str) -> None:
     assert sniffed_type(content) == media_type
 
 
@@ -135,7 +135,7 @@ def test_pages_and_drawings_are_known_by_their_tags(content: bytes, media_type: 
         ("application/msword", UNKNOWN, "application/msword"),
     ],
 )  # fmt: skip
-def test_what_is_declared_counts_unless_the_bytes_contradict(
+def test_the_declared_type_counts_unless_the_bytes_contradict_it(
     declared: str, sniffed: str, agreed: str
 ) -> None:
     assert agreed_type(declared, sniffed) == agreed
@@ -143,7 +143,7 @@ def test_what_is_declared_counts_unless_the_bytes_contradict(
 
 @pytest.mark.parametrize("declared", ["image/png", "image/svg+xml", "video/mp4", "audio/ogg", ""])
 @pytest.mark.parametrize("content", [b"<script>", b"<svg onload=x>", b"<html>", b"hello"])
-def test_what_can_run_or_be_read_is_never_a_picture(declared: str, content: bytes) -> None:
+def test_active_content_and_text_are_never_pictures(declared: str, content: bytes) -> None:
     assert kind_of(agreed_type(declared, sniffed_type(content))) == "file"
 
 
@@ -162,7 +162,7 @@ def test_what_can_run_or_be_read_is_never_a_picture(declared: str, content: byte
         ("", "file"),
     ],
 )
-def test_each_type_has_its_kind(media_type: str, kind: str) -> None:
+def test_each_media_type_has_a_kind_of_part(media_type: str, kind: str) -> None:
     assert kind_of(media_type) == kind
 
 
@@ -178,15 +178,15 @@ def test_each_type_has_its_kind(media_type: str, kind: str) -> None:
         ("image/pñg", UNKNOWN),
     ],
 )
-def test_a_type_is_one_name_or_none(declared: str, registered: str) -> None:
+def test_a_declared_media_type_is_normalized_or_unknown(declared: str, registered: str) -> None:
     assert registered_type(declared) == registered
 
 
-def test_any_bytes_have_a_type_soon() -> None:
+def test_any_bytes_get_a_type_quickly() -> None:
     chance = random.Random(7)
     begun = time.process_time()
     for number in range(3000):
-        head = bytearray(chance.choice(list(HEADS.values())) + REST)
+        head = bytearray(chance.choice(list(HEADS.values())) + PADDING)
         for _ in range(chance.randrange(5)):
             head[chance.randrange(len(head))] = chance.randrange(256)
         assert "/" in sniffed_type(bytes(head[: number % (len(head) + 1)]))

@@ -22,7 +22,7 @@ from bridge.model import (
 )
 from bridge.uacs import Actor, Message, TextPart
 
-HERE = ChannelRef(platform="some", workspace="W", channel="C")
+CHANNEL = ChannelRef(platform="some", workspace="W", channel="C")
 
 
 def delivery(kind: type[Any], *copies: Receipt) -> Delivery:
@@ -33,7 +33,7 @@ def delivery(kind: type[Any], *copies: Receipt) -> Delivery:
         content=(TextPart(text="hi"),),
     )
     operation = kind(
-        id=OperationId("op"), account=AccountId("some"), channel=HERE, room=RoomId("r"),
+        id=OperationId("op"), account=AccountId("some"), channel=CHANNEL, room=RoomId("r"),
         message=MessageId("slack:T:C:1"), byline=Byline(name="Ann"),
     )  # fmt: skip
     return Delivery(operation=operation, message=message, copies=copies)
@@ -62,11 +62,11 @@ def outline(calls: list[Call]) -> list[tuple[str, int, str | None, str | None]]:
     return [(call.kind, call.slot, call.native_id, call.thread) for call in calls]
 
 
-def test_a_post_goes_on_where_it_stopped() -> None:
+def test_a_partly_sent_post_continues_after_its_last_copy() -> None:
     assert outline(calls(delivery(PostMessage, copy(0)), "a", "b")) == [("post", 1, None, "t0")]
 
 
-def test_an_edit_changes_copies_posts_what_is_new_and_deletes_what_is_too_much() -> None:
+def test_an_edit_changes_copies_posts_new_ones_and_deletes_surplus_ones() -> None:
     longer = calls(delivery(EditMessage, copy(0)), "a", "b")
     shorter = calls(delivery(EditMessage, copy(0), copy(1), copy(2)), "a")
 
@@ -79,7 +79,7 @@ def test_an_edit_changes_copies_posts_what_is_new_and_deletes_what_is_too_much()
 
 
 @pytest.mark.parametrize("kind", [PostMessage, EditMessage])
-def test_a_copy_that_was_deleted_leaves_its_slot_free(kind: type[Any]) -> None:
-    gone = delivery(kind, copy(0, deleted=True))
+def test_a_deleted_copy_frees_its_slot(kind: type[Any]) -> None:
+    without_copy = delivery(kind, copy(0, deleted=True))
 
-    assert outline(calls(gone, "a")) == [("post", 0, None, "t0")]
+    assert outline(calls(without_copy, "a")) == [("post", 0, None, "t0")]

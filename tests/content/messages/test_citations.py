@@ -45,14 +45,14 @@ def test_a_source_has_one_number_wherever_it_is_cited() -> None:
     )
 
 
-def test_numbers_stay_out_of_code_and_tables() -> None:
+def test_source_numbers_stay_out_of_code_and_tables() -> None:
     for block in ("```\ncode\n```", "```\nopen", "|a|\n|-|\n|b|", "    code"):
         text, _ = text_and_sources(answer(block, cites(BOOK)))
 
         assert text.endswith("\n\n<1>"), block
 
 
-def test_what_cites_without_words_stands_by_itself() -> None:
+def test_a_citation_without_text_before_it_is_its_own_part() -> None:
     assert text_and_sources(answer(cites(BOOK)))[0] == "<1>"
     assert text_and_sources(answer("Words.", cites({"url": "javascript:alert(1)"}, 7))) == (
         "Words.",
@@ -60,7 +60,7 @@ def test_what_cites_without_words_stands_by_itself() -> None:
     )
 
 
-def test_the_list_below_has_links_by_number_and_says_what_it_leaves_out() -> None:
+def test_the_source_list_has_numbered_links_and_a_loss_for_omitted_quotes() -> None:
     plain, sources, _ = with_source_numbers(
         answer("It is forbidden.", cites(LAW, NEWS, BOOK)), "<{}>".format
     )
@@ -74,7 +74,7 @@ def test_the_list_below_has_links_by_number_and_says_what_it_leaves_out() -> Non
     assert [loss.kind for loss in losses] == ["citation_quote"]
 
 
-def test_a_second_quote_of_a_source_is_told_as_lost() -> None:
+def test_a_second_quote_of_a_source_is_a_loss() -> None:
     again = {**LAW, "quote": "Nobody at all."}
 
     _, (source,), losses = with_source_numbers(

@@ -32,17 +32,17 @@ from bridge.uacs import (
 )
 
 BOT = "agent:bot"
-KEPT = MediaSource(file_id="blob:1")
+STORED = MediaSource(file_id="blob:1")
 CALL = ToolCallPart(id="c1", name="look_up", arguments={"of": "a"})
 
 
-def message_of(name: str, *parts: ContentPart | str, who: str = "u1") -> Message:
+def message_of(name: str, *parts: ContentPart | str, actor_id: str = "u1") -> Message:
     content = tuple(TextPart(text=part) if isinstance(part, str) else part for part in parts)
-    actor = Actor(id=who, role="human")
+    actor = Actor(id=actor_id, role="human")
     return Message(message_id=name, timestamp="2026-11-22T12:00:00Z", actor=actor, content=content)
 
 
-def taken(budget: int, *messages: Message, reader: str = "") -> Window:
+def window_of(budget: int, *messages: Message, reader: str = "") -> Window:
     window = Window(budget, reader)
     for message in reversed(messages):
         if not window.take(message):
@@ -54,27 +54,27 @@ def texts(message: Message) -> list[str]:
     return [part.text for part in message.content if isinstance(part, TextPart)]
 
 
-def test_the_newest_that_fit_are_taken_whole() -> None:
+def test_the_newest_messages_that_fit_are_taken_whole() -> None:
     messages = [message_of(f"m{n}", "x" * 400) for n in range(10)]
 
-    window = taken(350, *messages)
+    window = window_of(350, *messages)
 
     assert [message.message_id for message in window.messages()] == ["m7", "m8", "m9"]
     assert window.messages()[0] == messages[7]
     assert window.cut
     assert window.tokens == 3 * 108
-    assert not taken(2000, *messages).cut
+    assert not window_of(2000, *messages).cut
 
 
 @pytest.mark.parametrize(
     ("part", "details", "tokens"),
     [
-        (ImagePart(source=KEPT, media_type="image/png"), {}, 1500),
-        (AudioPart(source=KEPT, media_type="audio/ogg"), {"duration_s": 60.0}, 1921),
-        (VideoPart(source=KEPT, media_type="video/mp4"), {"duration_s": 10.0}, 3001),
-        (AudioPart(source=KEPT, media_type="audio/ogg"), {}, 1500),
-        (FilePart(source=KEPT, media_type="application/pdf"), {"size": 400_000}, 10_001),
-        (FilePart(source=KEPT, media_type="text/csv"), {"size": 8000}, 2001),
+        (ImagePart(source=STORED, media_type="image/png"), {}, 1500),
+        (AudioPart(source=STORED, media_type="audio/ogg"), {"duration_s": 60.0}, 1921),
+        (VideoPart(source=STORED, media_type="video/mp4"), {"duration_s": 10.0}, 3001),
+        (AudioPart(source=STORED, media_type="audio/ogg"), {}, 1500),
+        (FilePart(source=STORED, media_type="application/pdf"), {"size": 400_000}, 10_001),
+        (FilePart(source=STORED, media_type="text/csv"), {"size": 8000}, 2001),
         (TextPart(text="four" * 10), {}, 10),
         (TextPart(text="日本語"), {}, 3),
     ],
@@ -83,7 +83,7 @@ def test_every_kind_of_part_is_counted(part: ContentPart, details: Any, tokens: 
     assert part_tokens(part, PartDetails(**details)) == tokens
 
 
-def test_of_a_payload_and_its_fallback_one_counts() -> None:
+def test_only_one_of_a_payload_and_its_fallback_is_counted() -> None:
     payload = StructuredDataPart(schema_id="application/x+json", data={"a": "x" * 4000})
     both = with_bridge_metadata(
         message_of("m", payload, "short"), BridgeMetadata.model_validate({"fallbacks": {"0": [1]}})
@@ -92,9 +92,9 @@ def test_of_a_payload_and_its_fallback_one_counts() -> None:
     assert tokens_of(both) == tokens_of(message_of("m", "short"))
 
 
-def test_what_an_agent_keeps_for_itself_counts_for_it_alone() -> None:
+def test_an_agents_private_parts_count_for_that_agent_only() -> None:
     state = StructuredDataPart(schema_id=STATE, data={"api": "x", "item": "y" * 400})
-    message = message_of("m", "Hi", state, who=BOT)
+    message = message_of("m", "Hi", state, actor_id=BOT)
 
     assert tokens_of(message, BOT) > 100
     assert tokens_of(message, "agent:other") < 20
@@ -103,7 +103,7 @@ def test_what_an_agent_keeps_for_itself_counts_for_it_alone() -> None:
 def test_a_message_larger_than_the_budget_is_cut_with_a_mark() -> None:
     long = message_of("m", "word " * 4000)
 
-    window = taken(600, message_of("older", "Hello"), long)
+    window = window_of(600, message_of("older", "Hello"), long)
 
     (cut,) = window.messages()
     begun, mark = texts(cut)
@@ -113,8 +113,8 @@ def test_a_message_larger_than_the_budget_is_cut_with_a_mark() -> None:
     assert 500 < tokens_of(cut) <= 600
 
 
-def test_an_older_message_larger_than_the_budget_is_cut_to_what_is_left() -> None:
-    window = taken(1000, message_of("older", "y" * 9000), message_of("m", "x" * 1600))
+def test_an_older_message_above_the_budget_is_cut_to_the_remaining_tokens() -> None:
+    window = window_of(1000, message_of("older", "y" * 9000), message_of("m", "x" * 1600))
 
     older, newest = window.messages()
     assert newest == message_of("m", "x" * 1600)
@@ -123,24 +123,24 @@ def test_an_older_message_larger_than_the_budget_is_cut_to_what_is_left() -> Non
     assert window.cut
 
 
-def test_calls_and_results_are_kept_together_or_not_at_all() -> None:
-    call = message_of("m1", CALL, who=BOT)
+def test_calls_and_results_are_kept_or_dropped_together() -> None:
+    call = message_of("m1", CALL, actor_id=BOT)
     result = message_of("m2", ToolResultPart(tool_call_id="c1", content="it rains"), "x" * 400)
     alone = message_of("m3", ToolResultPart(tool_call_id="c1", content="it rains"))
     last = message_of("m4", "Well?")
 
-    whole = taken(1000, call, result, last).messages()
-    without = taken(140, call, result, last).messages()
+    whole = window_of(1000, call, result, last).messages()
+    without = window_of(140, call, result, last).messages()
 
     assert whole == (call, result, last)
     assert [message.message_id for message in without] == ["m2", "m4"]
     assert without[0].content == (TextPart(text="x" * 400),)
-    assert taken(100, message_of("m0", "y" * 400), alone, last).messages() == (last,)
+    assert window_of(100, message_of("m0", "y" * 400), alone, last).messages() == (last,)
 
 
 def test_a_long_result_is_cut_and_stays_with_its_call() -> None:
     result = ToolResultPart(tool_call_id="c1", content='a "b"\n' * 4000)
-    message = message_of("m", "Let me see.", CALL, result, "It rains.", who=BOT)
+    message = message_of("m", "Let me see.", CALL, result, "It rains.", actor_id=BOT)
 
     cut = cut_message(message, 700, BOT)
 
@@ -152,18 +152,18 @@ def test_a_long_result_is_cut_and_stays_with_its_call() -> None:
     assert tokens_of(cut, BOT) <= 700
 
 
-def test_a_call_whose_result_has_no_room_is_left_out_with_it() -> None:
+def test_a_call_is_dropped_with_a_result_that_does_not_fit() -> None:
     rows: list[JsonValue] = ["x" * 100 for _ in range(50)]
     result = ToolResultPart(tool_call_id="c1", content={"rows": rows})
-    message = message_of("m", "z" * 2000, CALL, result, who=BOT)
+    message = message_of("m", "z" * 2000, CALL, result, actor_id=BOT)
 
     cut = cut_message(message, 560, BOT)
 
     assert [part.type for part in cut.content] == ["text", "text"]
 
 
-def test_names_of_files_stay_with_them() -> None:
-    picture = ImagePart(source=KEPT, media_type="image/png")
+def test_files_keep_their_names_in_a_cut_message() -> None:
+    picture = ImagePart(source=STORED, media_type="image/png")
     state = StructuredDataPart(schema_id=STATE, data={"api": "x", "item": 1})
     named = with_bridge_metadata(
         message_of("m", state, picture, "x" * 8000),
@@ -177,9 +177,9 @@ def test_names_of_files_stay_with_them() -> None:
 
 
 @pytest.mark.parametrize("text", ["word " * 100, "日本語" * 100, "x" * 300, "ä" * 50 + "x" * 50])
-@pytest.mark.parametrize("most", [-1, 0, 1, 7, 60])
-def test_a_beginning_is_never_more_than_asked_for(text: str, most: int) -> None:
-    begun = first_tokens(text, most)
+@pytest.mark.parametrize("max_tokens", [-1, 0, 1, 7, 60])
+def test_the_beginning_of_a_text_never_exceeds_its_tokens(text: str, max_tokens: int) -> None:
+    begun = first_tokens(text, max_tokens)
 
     assert text.startswith(begun)
-    assert text_tokens(begun) <= max(most, 0)
+    assert text_tokens(begun) <= max(max_tokens, 0)

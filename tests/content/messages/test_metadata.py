@@ -40,7 +40,7 @@ def _selected(message: Message, *schema_ids: str) -> list[int]:
     return [index for index, _ in select_parts(message, set(schema_ids))]
 
 
-def test_additions_survive_the_round_trip_beside_other_metadata() -> None:
+def test_additions_survive_a_round_trip_beside_other_metadata() -> None:
     additions = BridgeMetadata(
         fallbacks={"0": (1, 2)},
         parts={"2": PartDetails(name="a.png", size=12, duration_s=1.5, spoiler=True)},
@@ -85,7 +85,7 @@ def test_without_additions_every_part_is_selected() -> None:
         ({"parts": {"0": {"spoiler": 1}}}, "parts.0.spoiler"),
     ],
 )
-def test_a_malformed_addition_is_ignored_with_a_warning_and_kept(
+def test_a_malformed_addition_is_ignored_with_a_warning_but_stays_stored(
     additions: Any, fragment: str
 ) -> None:
     message = _message(additions)
@@ -98,7 +98,7 @@ def test_a_malformed_addition_is_ignored_with_a_warning_and_kept(
     assert read_message(write(message)).metadata == message.metadata
 
 
-def test_one_malformed_addition_does_not_take_the_others_away() -> None:
+def test_one_malformed_addition_does_not_remove_the_others() -> None:
     additions_read, warnings = read_bridge_metadata(
         _message({"fallbacks": {"0": [1], "7": [8]}, "parts": {"1": {"alt": "x"}}, "new": 10**30})
     )
@@ -109,7 +109,7 @@ def test_one_malformed_addition_does_not_take_the_others_away() -> None:
     assert len(warnings) == 1
 
 
-def test_an_accepted_payload_stands_for_its_fallback() -> None:
+def test_an_accepted_payload_replaces_its_fallback() -> None:
     message = _message({"fallbacks": {"0": [1, 2]}})
 
     assert _selected(message, BLOCKS) == [0]
@@ -126,7 +126,7 @@ def test_a_fallback_may_be_a_payload_with_a_fallback_of_its_own() -> None:
     assert _selected(message) == [2, 3]
 
 
-def test_a_shared_fallback_is_taken_when_one_payload_needs_it() -> None:
+def test_a_shared_fallback_is_selected_when_one_payload_needs_it() -> None:
     content = (_payload(BLOCKS), _payload(CARD), TextPart(text="one"))
     message = _message({"fallbacks": {"0": [2], "1": [2]}}, *content)
 
@@ -169,7 +169,7 @@ _junk = st.recursive(
 
 @settings(max_examples=examples(150))
 @given(_junk)
-def test_no_additions_however_strange_raise(additions: Any) -> None:
+def test_no_malformed_additions_raise(additions: Any) -> None:
     message = _message(additions)
 
     additions, _ = read_bridge_metadata(message)

@@ -61,7 +61,7 @@ def schema(*parts: Mapping[str, object]) -> BodySchema:
         ("*", "", True),
     ],
 )
-def test_a_glob_describes_whole_texts(glob: str, text: str, expected: bool) -> None:
+def test_a_glob_matches_whole_texts(glob: str, text: str, expected: bool) -> None:
     assert matches(glob, text) is expected
 
 
@@ -78,7 +78,9 @@ def test_a_glob_describes_whole_texts(glob: str, text: str, expected: bool) -> N
         ([], "x", False),
     ],
 )
-def test_globs_are_compared_as_languages(wide: list[str], narrow: str, expected: bool) -> None:
+def test_covers_compares_the_texts_that_globs_match(
+    wide: list[str], narrow: str, expected: bool
+) -> None:
     assert covers(wide, narrow) is expected
 
 
@@ -86,13 +88,15 @@ globs = st.text(alphabet="ab/*", max_size=6)
 
 
 @given(globs, globs, st.text(alphabet="ab/c", max_size=6))
-def test_what_a_covered_glob_matches_its_cover_matches(wide: str, narrow: str, text: str) -> None:
+def test_a_covering_glob_matches_every_text_of_the_covered_glob(
+    wide: str, narrow: str, text: str
+) -> None:
     if covers([wide], narrow) and matches(narrow, text):
         assert matches(wide, text)
 
 
 @given(globs, st.text(alphabet="ab/", max_size=6))
-def test_a_glob_means_what_a_regular_expression_says(glob: str, text: str) -> None:
+def test_a_glob_matches_the_same_texts_as_its_regular_expression(glob: str, text: str) -> None:
     pieces = re.split(r"(\*\*+|\*)", glob)
     written = "".join(
         ".*" if piece.startswith("**") else "[^/]*" if piece == "*" else re.escape(piece)
@@ -102,7 +106,7 @@ def test_a_glob_means_what_a_regular_expression_says(glob: str, text: str) -> No
     assert matches(glob, text) is bool(re.fullmatch(written, text))
 
 
-def test_globs_that_would_take_for_ever_are_refused() -> None:
+def test_globs_that_are_too_complex_are_refused() -> None:
     with pytest.raises(InvalidData, match="alternatives"):
         matches("{a,b}" * 20, "a")
 
@@ -113,7 +117,7 @@ def test_a_name_is_an_absolute_path(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "/", "a", "/a/", "//a", "/a//b", "/ä", "/a b", "/a\n"])
-def test_what_is_no_absolute_path_is_no_name(name: str) -> None:
+def test_a_text_that_is_no_absolute_path_is_no_name(name: str) -> None:
     assert not is_name(name)
 
 
@@ -126,13 +130,13 @@ def test_every_part_must_match_an_entry() -> None:
     )
 
 
-def test_what_is_required_must_be_there() -> None:
+def test_a_required_part_must_be_present() -> None:
     accepted = schema({"content_type": "text/*"}, {"content_type": "audio/*", "required": True})
 
     assert faults_of(message(TEXT), accepted) == ("a part 'audio/*' is required, and missing",)
 
 
-def test_schema_ids_are_accepted_inside_structured_data() -> None:
+def test_schema_ids_of_structured_data_are_matched() -> None:
     card = schema({"content_type": "application/json", "schema_id": "application/vnd.uacs.*"})
     other = schema({"content_type": "application/json", "schema_id": "application/vnd.other+json"})
 
@@ -142,7 +146,7 @@ def test_schema_ids_are_accepted_inside_structured_data() -> None:
     )
 
 
-def test_where_a_payload_is_not_accepted_its_fallback_may_be() -> None:
+def test_a_fallback_may_be_accepted_instead_of_its_payload() -> None:
     sent = message(DATA, TEXT, fallbacks={"0": [1]})
 
     assert faults_of(sent, schema({"content_type": "text/*"})) == ()
@@ -150,7 +154,7 @@ def test_where_a_payload_is_not_accepted_its_fallback_may_be() -> None:
     assert len(faults_of(sent, schema({"content_type": "image/*"}))) == 1
 
 
-def test_names_are_matched_unique_and_paths() -> None:
+def test_part_names_are_matched_and_must_be_unique_paths() -> None:
     sent = message(TEXT, PICTURE, PICTURE, parts={"1": {"path": "/s/1"}, "2": {"path": "/s/1"}})
     accepted = schema({"name": "/s/*"}, {"content_type": "text/*"})
 
@@ -172,7 +176,7 @@ def test_parts_are_listed_and_found_by_name() -> None:
     assert part_named(sent, "/s") is None
 
 
-def test_one_output_feeds_another_input_where_all_of_it_is_accepted() -> None:
+def test_an_output_is_compatible_with_an_input_that_accepts_all_of_it() -> None:
     text = schema({"content_type": "text/plain", "required": True})
     chat = schema({"content_type": "text/*", "required": True}, {"content_type": "image/*"})
 
@@ -184,7 +188,7 @@ def test_one_output_feeds_another_input_where_all_of_it_is_accepted() -> None:
     )
 
 
-def test_an_entry_may_be_covered_by_several_together() -> None:
+def test_an_entry_may_be_covered_by_several_entries_together() -> None:
     output = schema({"content_type": "{text,image}/*", "name": "/out/**"})
 
     assert (

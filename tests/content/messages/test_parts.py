@@ -43,11 +43,11 @@ def message(*content: Any, **additions: Any) -> Message:
     )
 
 
-def media(text: str, what: str) -> tuple[str, tuple[Loss, ...]]:
-    return text, (Loss(path="/content/0", kind="media_as_text", what=what, shown_as=text),)
+def media(text: str, kind: str) -> tuple[str, tuple[Loss, ...]]:
+    return text, (Loss(path="/content/0", kind="media_as_text", what=kind, shown_as=text),)
 
 
-def test_text_stays_as_it_is() -> None:
+def test_markdown_text_is_unchanged() -> None:
     assert message_text(message(TextPart(text="**a**"), TextPart(text="b"))) == ("**a**\n\nb", ())
 
 
@@ -84,7 +84,7 @@ def test_plain_text_is_escaped() -> None:
         ),
     ],
 )  # fmt: skip
-def test_media_are_a_link_or_a_name(part: Any, details: dict[str, Any], text: str) -> None:
+def test_media_become_a_link_or_a_name(part: Any, details: dict[str, Any], text: str) -> None:
     result = message_text(message(part, parts={"0": details}))
 
     assert result == media(text, part.type)
@@ -103,7 +103,7 @@ def test_media_are_a_link_or_a_name(part: Any, details: dict[str, Any], text: st
         ),
     ],
 )
-def test_other_parts_are_named_json(part: Any, name: str, body: str) -> None:
+def test_other_parts_become_named_json(part: Any, name: str, body: str) -> None:
     text, losses = message_text(message(part))
 
     paragraph, code = markdown_to_text(text)
@@ -112,7 +112,7 @@ def test_other_parts_are_named_json(part: Any, name: str, body: str) -> None:
     assert losses == (Loss(path="/content/0", kind="part_as_json", what=name, shown_as="JSON"),)
 
 
-def test_a_wanted_response_format_is_not_shown() -> None:
+def test_a_requested_response_format_is_not_shown() -> None:
     format_part = RequestedResponseFormatPart(schema={"type": "object"})
 
     assert message_text(message(format_part, TextPart(text="a"))) == ("a", ())
@@ -124,7 +124,7 @@ def test_a_payload_is_shown_as_its_fallback_without_a_loss() -> None:
     assert message_text(sent) == ("one\n\ntwo", ())
 
 
-def test_media_in_a_fallback_are_a_loss_like_any() -> None:
+def test_media_in_a_fallback_are_a_loss_too() -> None:
     image = ImagePart(source=URL, media_type="image/png")
     sent = message(BLOCKS, TextPart(text="one"), image, fallbacks={"0": [1, 2]})
 
@@ -133,7 +133,7 @@ def test_media_in_a_fallback_are_a_loss_like_any() -> None:
     assert message_text(sent) == (f"one\n\n{link}", (loss,))
 
 
-def test_a_fence_left_open_does_not_swallow_the_next_part() -> None:
+def test_an_unclosed_code_fence_does_not_swallow_the_next_part() -> None:
     sent = message(TextPart(text="```py\nx = 1\n"), TextPart(text="next"))
 
     assert message_text(sent) == ("```py\nx = 1\n```\n\nnext", ())

@@ -30,13 +30,13 @@ LABEL = (Text("us"),)
         (LABEL, "", LABEL),
     ],
 )
-def test_an_address_that_may_be_no_link_stands_behind_its_label(
+def test_an_address_that_cannot_be_a_link_follows_its_label(
     label: Any, url: str, expected: Any
 ) -> None:
     assert linked(label, url) == expected
 
 
-def test_links_and_styles_in_quotes_and_lists_of_a_cell_stay() -> None:
+def test_quotes_and_lists_in_a_cell_keep_their_links_and_styles() -> None:
     link = Link(URL, LABEL)
     quote = Quote((Paragraph((Text("see "), link)),))
     items = List((ListItem((Paragraph((Strong(LABEL),)),)), ListItem((Paragraph((link,)),))))
@@ -51,7 +51,7 @@ def test_links_and_styles_in_quotes_and_lists_of_a_cell_stay() -> None:
     assert line[0] == Text("> see ")
 
 
-def test_what_spoilers_hide_is_found_wherever_it_stands() -> None:
+def test_hidden_text_is_found_in_spoilers_at_any_depth() -> None:
     hidden = Paragraph((Strong((Spoiler((Text("a"),)),)), Link(URL, (Spoiler((Text("b"),)),))))
 
     assert list(hidden_in((Quote((hidden,)), List((ListItem((hidden,)),))))) == ["a", "b", "a", "b"]
@@ -100,13 +100,13 @@ PAYLOADS: dict[str, tuple[str, Any]] = {
 
 @pytest.mark.parametrize("target", ["slack", "discord", "teams"])
 @pytest.mark.parametrize(("source", "payload"), PAYLOADS.values(), ids=PAYLOADS)
-def test_no_address_vanishes_between_platforms(source: str, payload: Any, target: str) -> None:
+def test_no_address_is_lost_between_platforms(source: str, payload: Any, target: str) -> None:
     if source != target:
         assert _TELEPHONE in _label_in(source, target, payload)
 
 
 @pytest.mark.parametrize("target", ["slack", "teams"])
-def test_a_spoiler_of_an_embed_is_named_where_it_is_shown(target: str) -> None:
+def test_a_shown_spoiler_of_an_embed_is_a_loss(target: str) -> None:
     payload: Any = {"embeds": [{"title": "T", "description": "a ||secret|| b"}]}
 
     losses = translate(payload, source="discord", target=target).losses
@@ -114,7 +114,7 @@ def test_a_spoiler_of_an_embed_is_named_where_it_is_shown(target: str) -> None:
     assert [(loss.kind, loss.what) for loss in losses] == [("spoiler_shown", "secret")]
 
 
-def test_a_backtick_in_code_stays_one_in_slack() -> None:
+def test_a_backtick_in_code_is_kept_in_slack() -> None:
     payload: Any = {"content": "see ``a`b``", "author": {"id": "1"}}
 
     message: Any = translate(payload, source="discord", target="slack").messages[0]

@@ -59,11 +59,13 @@ def test_a_link_is_followed_by_its_address(source: str, expected: str) -> None:
         ("[www.good.example](https://evil.example)", "www.good.example (<https://evil.example>)"),
     ],
 )
-def test_of_people_only_a_link_that_looks_like_another_address(source: str, expected: str) -> None:
+def test_in_a_persons_text_only_misleading_links_show_their_address(
+    source: str, expected: str
+) -> None:
     assert rewritten(source, always=False) == expected
 
 
-def test_showing_twice_changes_nothing_more() -> None:
+def test_showing_link_targets_twice_changes_nothing_more() -> None:
     once = rewritten("[a](https://e.example/?d=1) and [b](mailto:b@e.example)")
 
     assert rewritten(once) == once

@@ -32,7 +32,7 @@ NAMED = {
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_a_name_stands_for_its_characters(name: str) -> None:
+def test_an_emoji_name_has_characters(name: str) -> None:
     assert emoji_of(name) == NAMED[name]
 
 
@@ -40,7 +40,7 @@ def test_a_name_stands_for_its_characters(name: str) -> None:
     "name",
     ["", "party_parrot", "smile::skin-tone-3", "wave::skin-tone-7", "Smile", "30", ":", "::"],
 )
-def test_what_nobody_knows_has_no_characters(name: str) -> None:
+def test_an_unknown_emoji_name_has_no_characters(name: str) -> None:
     assert emoji_of(name) is None
 
 
@@ -52,14 +52,14 @@ def test_what_nobody_knows_has_no_characters(name: str) -> None:
         ("1️⃣", "one"), ("😄🏼", None), ("a", None), ("", None), ("😄😄", None), ("\ufe0f", None),
     ],
 )  # fmt: skip
-def test_characters_have_a_first_name(emoji: str, name: str | None) -> None:
+def test_the_first_name_of_an_emoji_is_found(emoji: str, name: str | None) -> None:
     assert short_name_of(emoji) == name
 
 
 NAMES = [name for word in TABLE.split() for name in word.partition("=")[0].split("/")]
 
 
-def test_every_name_of_the_table_leads_to_characters_and_back() -> None:
+def test_every_emoji_name_in_the_table_can_be_converted_and_back() -> None:
     for name in NAMES:
         emoji = emoji_of(name)
         assert emoji
@@ -71,7 +71,7 @@ def test_every_name_of_the_table_leads_to_characters_and_back() -> None:
 
 
 @given(st.sampled_from(NAMES), st.sampled_from(["2", "3", "6", "2-3", "6-2", "5-5"]))
-def test_tones_lead_there_and_back(name: str, tones: str) -> None:
+def test_skin_tones_can_be_converted_and_back(name: str, tones: str) -> None:
     emoji = emoji_of(f"{name}::skin-tone-{tones}")
 
     if emoji is not None:
@@ -81,10 +81,10 @@ def test_tones_lead_there_and_back(name: str, tones: str) -> None:
 
 
 @given(st.text())
-def test_any_string_may_be_asked_about(text: str) -> None:
+def test_any_string_can_be_looked_up_as_an_emoji_name(text: str) -> None:
     assert emoji_of(text) is None or text in NAMES
     assert short_name_of(text) is None or emoji_of(short_name_of(text) or "")
 
 
-def test_the_table_is_small() -> None:
+def test_the_emoji_table_is_small() -> None:
     assert len(TABLE) < 60_000

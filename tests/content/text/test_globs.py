@@ -14,7 +14,7 @@ TEXTS = st.text(alphabet="ab*/\0", max_size=8)
 
 
 @given(GLOBS, TEXTS)
-def test_a_star_is_any_run_without_a_slash_and_two_are_any_run(glob: str, text: str) -> None:
+def test_one_star_matches_no_slash_and_two_stars_match_any_text(glob: str, text: str) -> None:
     runs = re.sub(r"\*{2,}", "\1", glob)
     pattern = "".join(
         {"\1": r"[^\0]*", "*": r"[^/\0]*"}.get(char, re.escape(char)) for char in runs
@@ -23,6 +23,6 @@ def test_a_star_is_any_run_without_a_slash_and_two_are_any_run(glob: str, text: 
     assert matches(glob, text) == (re.fullmatch(pattern, text) is not None)
 
 
-def test_alternatives_are_tried_one_by_one() -> None:
+def test_each_alternative_of_a_glob_can_match() -> None:
     assert matches("{team,dev}-*", "dev-ops")
     assert not matches("{team,dev}-*", "devops")

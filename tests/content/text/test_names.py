@@ -32,7 +32,7 @@ FAMILY = "\U0001f469\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
         ("Bo\u0111", "B\u00f8d"),
     ],
 )
-def test_names_that_look_alike_have_one_skeleton(name: str, other: str) -> None:
+def test_names_that_look_alike_have_the_same_skeleton(name: str, other: str) -> None:
     assert skeleton(name) == skeleton(other)
 
 
@@ -40,7 +40,7 @@ def test_names_that_look_alike_have_one_skeleton(name: str, other: str) -> None:
     ("name", "other"),
     [("Ann", "Anna"), ("Ann", "Ann (Slack)"), ("\u738b", "\u6c6a"), ("\U0001f98a", "\U0001f43c")],
 )
-def test_other_names_have_another(name: str, other: str) -> None:
+def test_names_that_look_different_have_different_skeletons(name: str, other: str) -> None:
     assert skeleton(name) != skeleton(other)
     assert skeleton("...") != ""
 
@@ -59,7 +59,7 @@ def test_a_name_is_never_cut_inside_a_character(character: str, limit: int) -> N
     assert limit - utf16_length(cut) < utf16_length(character)
 
 
-def test_a_long_name_keeps_its_mark() -> None:
+def test_a_long_name_keeps_its_suffix() -> None:
     assert name_with_mark("Ann", "Slack") == "Ann (Slack)"
     marked = name_with_mark(FAMILY * 20, "Slack")
     assert marked.endswith(f"{FAMILY}\u2026 (Slack)")
@@ -79,15 +79,15 @@ def test_a_long_name_keeps_its_mark() -> None:
         "\u20dd",
     ],
 )
-def test_a_name_of_which_nothing_is_seen_is_none(name: str) -> None:
+def test_an_invisible_name_counts_as_missing(name: str) -> None:
     assert display_name(name, "U01") == "U01"
 
 
-def test_accents_do_not_heap_up_over_the_lines_around() -> None:
+def test_stacked_accents_of_a_name_are_limited() -> None:
     assert display_name("A" + "\u0301" * 300 + "nn", "U01") == "A" + "\u0301" * 4 + "nn"
 
 
-def test_the_names_that_the_router_hands_on_are_cut_between_characters() -> None:
+def test_names_from_the_router_are_cut_between_characters() -> None:
     name = display_name("e\u0301" * 500, "U1")
 
     assert len(name) <= NAME_LIMIT

@@ -16,12 +16,12 @@ def put(find: str, text: str) -> list[Replacement]:
 
 
 @pytest.mark.parametrize("source", ["(a", "(?=x)", r"(a)\1", "a{1001}", "", "x" * 1001])
-def test_what_is_no_safe_expression_is_refused_with_the_reason(source: str) -> None:
+def test_an_unsafe_regular_expression_is_refused_with_the_reason(source: str) -> None:
     with pytest.raises(InvalidData):
         pattern_of(source)
 
 
-def test_a_pattern_that_runs_away_elsewhere_is_done_at_once() -> None:
+def test_a_pattern_that_backtracks_in_other_engines_matches_quickly() -> None:
     pattern = pattern_of("^(a+)+$")
     begun = time.process_time()
 
@@ -29,11 +29,11 @@ def test_a_pattern_that_runs_away_elsewhere_is_done_at_once() -> None:
     assert time.process_time() - begun < 1.0
 
 
-def test_halves_of_characters_are_searched_too() -> None:
+def test_text_with_a_lone_surrogate_can_be_searched() -> None:
     assert pattern_of("foo").is_in("\ud800foo")
 
 
-def test_words_are_replaced_and_addresses_code_and_mentions_are_not() -> None:
+def test_replacements_apply_to_text_but_not_to_addresses_code_and_mentions() -> None:
     text = "**secret** `secret` [secret](https://secret.example) [@secret](uacs:actor/x:y:z)"
 
     assert replaced_in_markdown(text, put("secret", "[...]")) == (
@@ -41,7 +41,7 @@ def test_words_are_replaced_and_addresses_code_and_mentions_are_not() -> None:
     )
 
 
-def test_what_is_put_in_is_words_and_never_markup_or_a_mention() -> None:
+def test_a_replacement_with_markup_or_a_mention_is_escaped() -> None:
     text = replaced_in_markdown("who", put("who", "[@all](uacs:broadcast/everyone) **x**"))
 
     assert replaced_in_markdown(text, put("zzz", "")) == text
@@ -49,17 +49,17 @@ def test_what_is_put_in_is_words_and_never_markup_or_a_mention() -> None:
     assert "**x**" not in text
 
 
-def test_text_without_a_find_stays_byte_for_byte() -> None:
+def test_text_without_a_match_is_unchanged() -> None:
     odd = "*a*  _b_\n\n\n* c"
 
     assert replaced_in_markdown(odd, put("zzz", "y")) == odd
 
 
-def test_what_is_put_in_is_taken_as_it_is() -> None:
+def test_a_replacement_text_is_literal() -> None:
     assert replaced_in_text("a 7", put(r"(\d)", r"\1 \n é")) == r"a \1 \n é"
 
 
-def test_of_a_text_that_grows_stands_what_is_found_whatever_follows() -> None:
+def test_the_settled_words_of_a_growing_text_never_change() -> None:
     word = [Replacement(pattern_of(r"(?i)\bfalcon\b"), "[project]")]
     words = [Replacement(pattern_of(r"falcon \w+"), "[project]")]
     whole = "We call it falcon nine, and the falcons fly over the falcon house of Falcon."
@@ -67,8 +67,8 @@ def test_of_a_text_that_grows_stands_what_is_found_whatever_follows() -> None:
     for replacements in (word, words):
         final = replaced_in_text(whole, replacements)
         for end in range(len(whole)):
-            standing = settled_words(whole[:end], replacements)
-            assert final.startswith(replaced_in_text(standing, replacements)), whole[:end]
+            settled = settled_words(whole[:end], replacements)
+            assert final.startswith(replaced_in_text(settled, replacements)), whole[:end]
     assert settled_words("We call it falc", word) == "We call it "
     assert settled_words("We call it falcon ", word) == "We call it falcon "
     assert settled_words("We call it falcon nine, ", words) == ""

@@ -65,11 +65,11 @@ CASES: list[tuple[str, int, list[str]]] = [
 
 
 @pytest.mark.parametrize(("text", "limit", "pieces"), CASES)
-def test_cuts_fall_where_people_would_cut(text: str, limit: int, pieces: list[str]) -> None:
+def test_texts_are_split_at_natural_places(text: str, limit: int, pieces: list[str]) -> None:
     assert split_text(text, limit) == pieces
 
 
-def test_a_piece_does_not_begin_with_what_would_be_a_block() -> None:
+def test_no_piece_begins_with_a_sign_that_would_start_a_block() -> None:
     pieces = split_text("some words and then - 5 # 7 > 3 and more words", 20)
 
     assert not [piece for piece in pieces if re.match(r"[#>-]", piece)]
@@ -87,7 +87,7 @@ TOKENS = [
 
 @pytest.mark.parametrize("token", TOKENS)
 @pytest.mark.parametrize("length", [len, utf16_length])
-def test_no_token_is_torn(token: str, length: Callable[[str], int]) -> None:
+def test_no_token_is_split(token: str, length: Callable[[str], int]) -> None:
     for before in range(48):
         for glue in ("", " "):
             text = "x" * before + glue + token + "y" * 44
@@ -97,7 +97,7 @@ def test_no_token_is_torn(token: str, length: Callable[[str], int]) -> None:
             assert all(length(piece) <= 44 for piece in pieces)
 
 
-def test_a_token_longer_than_a_piece_is_cut_all_the_same() -> None:
+def test_a_token_that_is_longer_than_the_limit_is_split() -> None:
     pieces = split_text("<@" + "x" * 100 + ">", 30)
 
     assert "".join(pieces) == "<@" + "x" * 100 + ">"
@@ -139,7 +139,9 @@ MARKDOWN = st.lists(BLOCKS, min_size=1, max_size=5).map("\n\n".join)
 @LENGTHS
 @settings(max_examples=examples(60))
 @given(text=MARKDOWN, limit=st.integers(120, 600))
-def test_pieces_fit_and_say_the_same(length: Callable[[str], int], text: str, limit: int) -> None:
+def test_pieces_fit_the_limit_and_keep_the_content(
+    length: Callable[[str], int], text: str, limit: int
+) -> None:
     pieces = split_text(text, limit, length)
 
     assert all(length(piece) <= limit for piece in pieces)
@@ -149,7 +151,9 @@ def test_pieces_fit_and_say_the_same(length: Callable[[str], int], text: str, li
 @LENGTHS
 @settings(max_examples=examples(100))
 @given(text=st.text(max_size=300) | MARKDOWN, limit=st.integers(20, 60))
-def test_any_text_fits_any_limit(length: Callable[[str], int], text: str, limit: int) -> None:
+def test_any_text_is_split_to_any_limit(
+    length: Callable[[str], int], text: str, limit: int
+) -> None:
     pieces = split_text(text, limit, length)
 
     assert all(length(piece) <= limit for piece in pieces)
@@ -160,7 +164,7 @@ CLUSTERS = ["a", *(token for token in TOKENS if not token.isascii())]
 
 @settings(max_examples=examples(200))
 @given(clusters=st.lists(st.sampled_from(CLUSTERS), min_size=30, max_size=80))
-def test_no_grapheme_cluster_is_torn(clusters: list[str]) -> None:
+def test_no_grapheme_cluster_is_split(clusters: list[str]) -> None:
     pieces = split_text("".join(clusters), 30)
 
     borders = set(accumulate(map(len, clusters)))
@@ -168,7 +172,7 @@ def test_no_grapheme_cluster_is_torn(clusters: list[str]) -> None:
     assert set(accumulate(map(len, pieces))) <= borders
 
 
-def test_a_limit_too_small_for_anything_is_refused() -> None:
+def test_a_limit_that_is_too_small_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 20"):
         split_text("x", 19)
 
@@ -210,7 +214,7 @@ CODE_IN_A_LINE = {
 
 @pytest.mark.parametrize("text", CODE_IN_A_LINE.values(), ids=CODE_IN_A_LINE)
 @pytest.mark.parametrize("limit", [200, 1000, 4000])
-def test_code_in_a_line_that_is_longer_than_a_piece_is_closed_and_opened_again(
+def test_inline_code_that_is_longer_than_the_limit_is_closed_and_reopened(
     text: str, limit: int
 ) -> None:
     pieces = split_text(text, limit)
