@@ -13,7 +13,7 @@ class ListInbox:
     """Records what a connector delivers, each payload once, like the router's inbox.
 
     `raws` are the payloads, `repeats` counts repeated ones, `sessions` are the accounts whose
-    sessions began. `messages` are the results of `shown`. When `fail_with` is set, `accept` raises
+    sessions began. `messages` are the results of `message_of`. When `fail_with` is set, `accept` raises
     it.
     """
 
@@ -48,7 +48,7 @@ class ListInbox:
         self.sessions.append(account)
         self._changed.set()
 
-    async def shown(self, channel: ChannelRef, native_id: str) -> Message | None:
+    async def message_of(self, channel: ChannelRef, native_id: str) -> Message | None:
         """Return the message in `messages` that this native message shows."""
         return self.messages.get((channel, native_id))
 

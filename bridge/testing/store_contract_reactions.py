@@ -234,7 +234,7 @@ class ReactionsContract:
         new = await message_with_copies(store)
 
         async def pin(time: float, *, pinned: bool) -> None:
-            kind: type[Mark] = PinMessage if pinned else UnpinMessage
+            kind: type[ReactionOrPin] = PinMessage if pinned else UnpinMessage
             operation = mark_operation(kind, f"{kind.__name__} {time:g}", new, AWAY)
             change = PinChange(new.id, pinned, ANN, START + time, (operation,))
             await store.admit(Admission("pinned", pins=(change,)))
