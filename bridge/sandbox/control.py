@@ -41,7 +41,7 @@ from starlette.routing import BaseRoute, Route
 
 from bridge.errors import BridgeError, InvalidData, NotFound
 from bridge.sandbox.faults import Fault
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from bridge.sandbox.files import TooMuch
 from bridge.sandbox.multipart import BadMultipart, Bounds, read_multipart
 from bridge.sandbox.platform import LocalPlatform, SandboxContext
@@ -222,7 +222,7 @@ class _Control:
         if method is None:
             raise NotFound(f"People on the local {platform.name} have no action {name!r}")
         done = await validate_call(method)(**await _arguments(request))
-        if isinstance(done, Shown):
+        if isinstance(done, LocalMessage):
             return JSONResponse(done.model_dump())
         if isinstance(done, Outcome):
             return _json(done)

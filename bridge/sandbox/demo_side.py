@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 
 _MARKS = re.compile(r"\\([^\w\s])|```(?:\w+\n)?|\*\*|__|~~|\|\||[*`]|^(?:> |-# )", re.MULTILINE)
 
@@ -30,7 +30,7 @@ class DemoLine:
     answered: bool = False
 
 
-def _no_complaints(_messages: Sequence[Shown]) -> Sequence[str]:
+def _no_complaints(_messages: Sequence[LocalMessage]) -> Sequence[str]:
     return ()
 
 
@@ -40,7 +40,7 @@ class DemoSide:
 
     `static`: a folder that the page loads as `/platforms/<platform>/`. Its `draw.css` styles the
     pane, `.pane.<platform>`; its `draw.js` exports `render(native, ui)`, the DOM nodes of a message
-    (`Shown.raw`), `form(form, ui)`, the content of a form, and `client`, what differs from
+    (`LocalMessage.raw`), `form(form, ui)`, the content of a form, and `client`, what differs from
     `CLIENT` in the page's `client.js`. Modules of the page are imported from `/static/`.
     `read`: a message -> its author and its bare words, as a person reads them. `scenes`: lines by
     the scene's name (`script`, `opening`, `card`, `scene`). `complaints`: what is wrong with the
@@ -49,14 +49,14 @@ class DemoSide:
 
     static: Path
     writer: str  # the name of the person who writes unless another is chosen
-    read: Callable[[Shown], tuple[str, str]]
+    read: Callable[[LocalMessage], tuple[str, str]]
     channels: str = "Channels"  # the heading above the channels
     people: str = "People"  # the heading above the people
     placeholder: str = "Message"  # in the empty text box
     threads: bool = True  # whether a reply is shown in a thread
     streams: bool = True  # whether an agent's answer grows before it is whole
     scenes: Mapping[str, Sequence[DemoLine]] = field(default_factory=dict[str, Sequence[DemoLine]])
-    complaints: Callable[[Sequence[Shown]], Sequence[str]] = _no_complaints
+    complaints: Callable[[Sequence[LocalMessage]], Sequence[str]] = _no_complaints
 
 
 def without_marks(text: str) -> str:

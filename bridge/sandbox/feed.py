@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 
-class Shown(BaseModel):
+class LocalMessage(BaseModel):
     """A message as a person sees it on a local platform; `raw` is the platform's own object.
 
     `reactions`: emoji (Unicode, or `:name:` of a custom one) -> the ids of those who react so.
@@ -42,7 +42,7 @@ class Change(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     kind: Literal["posted", "edited", "deleted", "marked"]
-    message: Shown
+    message: LocalMessage
 
 
 class Feed:

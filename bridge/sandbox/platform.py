@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute
 
 from bridge.sandbox.demo_side import DemoSide
 from bridge.sandbox.faults import Faults
-from bridge.sandbox.feed import Feed, Shown
+from bridge.sandbox.feed import Feed, LocalMessage
 from bridge.sandbox.files import FileStore
 from bridge.sandbox.limits import Limits
 
@@ -73,7 +73,7 @@ class LocalPlatform(Protocol):
 
     async def post_as(
         self, workspace: str, channel: str, person: str, text: str, thread: str | None = None
-    ) -> Shown:
+    ) -> LocalMessage:
         """Post a message as a person; apps receive the event as from the real platform.
 
         Args:
@@ -91,7 +91,7 @@ class LocalPlatform(Protocol):
 
     async def edit_as(
         self, workspace: str, channel: str, person: str, message: str, text: str
-    ) -> Shown:
+    ) -> LocalMessage:
         """Edit a message of the person; `channel` is as in `post_as`, also for a message in a
         thread.
 
@@ -130,7 +130,7 @@ class LocalPlatform(Protocol):
         """Start typing; apps receive the event where the platform sends one."""
         ...
 
-    def messages(self, workspace: str, channel: str) -> list[Shown]:
+    def messages(self, workspace: str, channel: str) -> list[LocalMessage]:
         """Return all messages of a channel and its threads, oldest first."""
         ...
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator
 
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 
 Json = dict[str, Any]
 
@@ -130,7 +130,7 @@ class TakesUserActions(Protocol):
 
     async def post_as(
         self, workspace: str, channel: str, person: str, text: str, thread: str | None = None
-    ) -> Shown: ...
+    ) -> LocalMessage: ...
 
     async def post_files(
         self,
@@ -140,13 +140,13 @@ class TakesUserActions(Protocol):
         files: Sequence[FileUpload],
         text: str = "",
         thread: str | None = None,
-    ) -> Shown:
+    ) -> LocalMessage:
         """A person shares files, with or without a text; apps receive the event."""
         ...  # fmt: skip
 
     async def edit_as(
         self, workspace: str, channel: str, person: str, message: str, text: str
-    ) -> Shown: ...
+    ) -> LocalMessage: ...
 
     async def delete_as(self, workspace: str, channel: str, person: str, message: str) -> None: ...
 
@@ -160,7 +160,7 @@ class TakesUserActions(Protocol):
         """The forms that are open for a person, the topmost last."""
         ...
 
-    def whispers(self, workspace: str, person: str) -> list[Shown]:
+    def whispers(self, workspace: str, person: str) -> list[LocalMessage]:
         """The messages that only this person can see, oldest first."""
         ...
 
@@ -204,7 +204,7 @@ class LocalUser:
     async def post_file(
         self, name: str, data: bytes, content_type: str = "", *, text: str = "",
         thread: str | None = None, alt: str = "", spoiler: bool = False,
-    ) -> Shown:  # fmt: skip
+    ) -> LocalMessage:  # fmt: skip
         file = FileUpload(
             name=name, data=data, content_type=content_type, alt=alt, spoiler=spoiler
         )  # fmt: skip
@@ -212,17 +212,17 @@ class LocalUser:
 
     async def post_files(
         self, files: Sequence[FileUpload], *, text: str = "", thread: str | None = None
-    ) -> Shown:
+    ) -> LocalMessage:
         return await self._platform.post_files(
             self._workspace, self._channel, self._person, files, text, thread
         )
 
-    async def say(self, text: str, thread: str | None = None) -> Shown:
+    async def say(self, text: str, thread: str | None = None) -> LocalMessage:
         return await self._platform.post_as(
             self._workspace, self._channel, self._person, text, thread
         )
 
-    async def edit(self, message: str, text: str) -> Shown:
+    async def edit(self, message: str, text: str) -> LocalMessage:
         """Edit a message of this person."""
         return await self._platform.edit_as(
             self._workspace, self._channel, self._person, message, text
@@ -236,7 +236,7 @@ class LocalUser:
         """The forms that are open for this person, the topmost last."""
         return self._platform.forms(self._workspace, self._person)
 
-    def whispers(self) -> list[Shown]:
+    def whispers(self) -> list[LocalMessage]:
         """The messages that only this person can see."""
         return self._platform.whispers(self._workspace, self._person)
 

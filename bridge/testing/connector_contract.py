@@ -38,7 +38,7 @@ from bridge.model import (
 from bridge.model.refs import MessageId
 from bridge.ports.connector import Connector
 from bridge.sandbox.faults import Fault
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from bridge.testing.inbox import ListInbox
 from bridge.uacs import Actor, Message, TextPart
 
@@ -74,7 +74,7 @@ class ConnectorRig:
     channel: ChannelRef
     inbox: ListInbox
     say: Callable[[str, str | None], Awaitable[str]]
-    standing: Callable[[], Sequence[Shown]]
+    standing: Callable[[], Sequence[LocalMessage]]
     fault: Callable[[Fault], None]
     post_route: str
     event_route: str

@@ -20,7 +20,7 @@ import pytest
 from bridge.model import Call, ChannelRef, Delivery, Receipt
 from bridge.ports.abilities.streams import Streams
 from bridge.ports.connector import Connector
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from bridge.testing.abilities import required
 from bridge.testing.connector_contract import ConnectorRig, edit_of, message_of
 
@@ -39,7 +39,7 @@ class StreamRig:
     """
 
     post: Delivery
-    standing: Callable[[], Sequence[Shown]]
+    standing: Callable[[], Sequence[LocalMessage]]
     restarted: Connector
 
 
@@ -178,8 +178,7 @@ def _streams(connector: Connector) -> Streams:
     return required(connector.abilities.streams)
 
 
-def shown_message(growing: StreamRig, copy: Receipt) -> Shown:
-    """Return the message that a person sees for this copy."""
+def standing(growing: StreamRig, copy: Receipt) -> LocalMessage:
     return next(message for message in growing.standing() if message.id == copy.native_id)
 
 

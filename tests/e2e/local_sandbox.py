@@ -17,8 +17,7 @@ from bridge.app.build import Bridge
 from bridge.app.local_accounts import app_settings
 from bridge.app.run import run
 from bridge.app.settings.file import settings_of
-from bridge.sandbox.feed import Shown
-from bridge.sandbox.installed import local_platform_types
+from bridge.sandbox.feed import LocalMessage
 from bridge.sandbox.platform import LocalPlatform, SandboxContext
 from bridge.sandbox.server import serve_sandbox
 from tests.waiting import LONGEST_WAIT
@@ -68,7 +67,7 @@ class Sandbox:
         local = self.platforms[platform]
         return (await local.post_as(workspace, channel_id, who, text, thread)).id
 
-    def standing(self, platform: str, channel: str) -> Sequence[Shown]:
+    def standing(self, platform: str, channel: str) -> Sequence[LocalMessage]:
         return self.platforms[platform].messages(*self.place(platform, channel))
 
     async def until(self, holds: Callable[[], bool], seconds: float = LONGEST_WAIT) -> None:

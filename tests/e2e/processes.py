@@ -18,7 +18,7 @@ import aiohttp
 import yaml
 
 from bridge.app.local_accounts import app_settings
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from tests.free_ports import free_port
 from tests.waiting import LONGEST_WAIT
 
@@ -63,7 +63,7 @@ class SandboxProcess:
 
     async def say(
         self, spot: Spot, person: str, text: str, thread: str | None = None, file: str = ""
-    ) -> Shown:
+    ) -> LocalMessage:
         """`file`: the name of one that is shared with it; its bytes are its name."""
         body: dict[str, Any] = {
             "workspace": spot.workspace, "channel": spot.channel, "person": person,
@@ -73,14 +73,14 @@ class SandboxProcess:
             body["files"] = [{"name": file, "data": base64.b64encode(file.encode()).decode()}]
         way = "files" if file else "posts"
         posted = await self.ask("POST", f"/_control/{spot.platform}/{way}", body)
-        return Shown.model_validate(posted)
+        return LocalMessage.model_validate(posted)
 
-    async def standing(self, spot: Spot) -> list[Shown]:
+    async def standing(self, spot: Spot) -> list[LocalMessage]:
         query = {"workspace": spot.workspace, "channel": spot.channel}
         address = f"{self.url}/_control/{spot.platform}/messages"
         async with self.http.get(address, params=query) as answer:
             answer.raise_for_status()
-            return [Shown.model_validate(message) for message in await answer.json()]
+            return [LocalMessage.model_validate(message) for message in await answer.json()]
 
     async def fault(self, kind: str, where: str, **more: Any) -> None:
         await self.ask("POST", "/_control/faults", {"kind": kind, "where": where, **more})

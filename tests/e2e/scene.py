@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from bridge.sandbox.installed import local_platform_types
 from tests.e2e.local_sandbox import PLATFORMS, Sandbox
 
@@ -39,7 +39,7 @@ class Scene:
     def person(self) -> str:
         return self.local.person(self.origin, self.home[0])
 
-    def there(self, platform: str) -> list[Shown]:
+    def there(self, platform: str) -> list[LocalMessage]:
         """All that stands in the destination on this platform."""
         return list(self.local.platforms[platform].messages(*away(self.local, platform, self.room)))
 
@@ -47,7 +47,7 @@ class Scene:
         """As nobody says it from elsewhere."""
         return f"{text} from {self.origin}"
 
-    def messages_with(self, platform: str, words: str) -> list[Shown]:
+    def messages_with(self, platform: str, words: str) -> list[LocalMessage]:
         """Messages that say these words, in their text or in a card."""
         full_words = self.words(words)
         return [

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from tests.e2e.processes import SandboxProcess, Spot
 from tests.e2e.traffic import (
     EMOJI,
@@ -130,7 +130,7 @@ async def tally(
     return result
 
 
-def _tags(messages: Sequence[Shown]) -> list[tuple[int, int]]:
+def _tags(messages: Sequence[LocalMessage]) -> list[tuple[int, int]]:
     """Numbers and versions of posts in the order in which they stand."""
     return [tag for message in messages if (tag := read_tag(text_of(message))) is not None]
 
@@ -198,7 +198,7 @@ def _compare(
 
 
 def _compare_reactions(
-    posts: Sequence[PersonPost], target: Spot, messages: Sequence[Shown], result: Tally
+    posts: Sequence[PersonPost], target: Spot, messages: Sequence[LocalMessage], result: Tally
 ) -> None:
     """Of what stands on both sides."""
     there = {
@@ -214,7 +214,7 @@ def _compare_reactions(
 
 
 def _compare_parts(
-    posts: Sequence[PersonPost], target: Spot, messages: Sequence[Shown], result: Tally
+    posts: Sequence[PersonPost], target: Spot, messages: Sequence[LocalMessage], result: Tally
 ) -> None:
     """A long text stands in as many messages as its platform needs: together they have each of its
     words once, in their order."""
@@ -236,7 +236,7 @@ def _compare_parts(
 
 
 def _compare_files(
-    posts: Sequence[PersonPost], target: Spot, messages: Sequence[Shown], result: Tally
+    posts: Sequence[PersonPost], target: Spot, messages: Sequence[LocalMessage], result: Tally
 ) -> None:
     """A file stands with its post, and goes with it."""
     if target.platform not in SHARING:
@@ -250,7 +250,7 @@ def _compare_files(
                 result.unfiled.append((post.number, target))
 
 
-def _files(message: Shown) -> list[str]:
+def _files(message: LocalMessage) -> list[str]:
     """Those of Slack and of Discord."""
     shared = [file.get("name", "") for file in message.raw.get("files") or ()]
     return shared + [

@@ -15,8 +15,8 @@ from urllib.parse import unquote
 import pytest
 from llmock.pytest_plugin import LLMock
 
-from bridge.sandbox.feed import Shown
-from tests.e2e.local_sandbox import PLATFORMS, Sandbox, configuration, local_sandbox, running
+from bridge.sandbox.feed import LocalMessage
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.e2e.test_cards import hands, with_words
 from tests.e2e.test_models import with_agent
 
@@ -36,7 +36,7 @@ def same(label: str, url: str) -> bool:
     return unescape(unquote(label)) == unescape(unquote(url))
 
 
-def check(platform: str, message: Shown) -> None:
+def check(platform: str, message: LocalMessage) -> None:
     """Nobody is pinged, nothing is fetched, each address can be read."""
     raw: dict[str, Any] = message.raw
     text = json.dumps(raw, ensure_ascii=False)

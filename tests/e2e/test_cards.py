@@ -14,7 +14,7 @@ from bridge.content.cards.interactions import SCHEMA_ID
 from bridge.model import Call, Delivery, Encoded, MessageId
 from bridge.model.turns import AgentEvent, AgentInput, MessageChanged, PartGiven, Turn, TurnDone
 from bridge.ports.connector import Connector
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from bridge.sandbox.user_actions import FileUpload, LocalUser, TakesUserActions
 from bridge.uacs import StructuredDataPart, TextPart
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
@@ -79,7 +79,7 @@ def raw_of(local: Sandbox, platform: str) -> list[str]:
     return [orjson.dumps(message.raw).decode() for message in local.standing(platform, "general")]
 
 
-def with_words(local: Sandbox, platform: str, words: str) -> Shown | None:
+def with_words(local: Sandbox, platform: str, words: str) -> LocalMessage | None:
     messages = local.standing(platform, "general")
     return next(
         (message for message in messages if words in orjson.dumps(message.raw).decode()), None
@@ -291,7 +291,7 @@ async def test_a_file_is_uploaded_to_a_personal_chat_of_teams_after_consent(
         assert isinstance(slack, TakesUserActions)
         tenant, _ = local.place("teams", "general")
 
-        def standing(words: str) -> Shown | None:
+        def standing(words: str) -> LocalMessage | None:
             messages = teams.messages(tenant, chat)
             return next(
                 (message for message in messages if words in orjson.dumps(message.raw).decode()),

@@ -11,7 +11,7 @@ from bridge.app.build import Bridge
 from bridge.model import ActorId, actor_id_of
 from bridge.model.archive_records import View
 from bridge.router.rooms.direct_messages import conversation_between
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from connectors.discord.sandbox.local import LocalDiscord
 from connectors.slack.sandbox.local import LocalSlack
 from connectors.teams.sandbox.local import LocalTeams
@@ -61,7 +61,7 @@ class Somebody:
     async def write(self, text: str) -> None:
         await self.local.platforms[self.platform].post_as(*self.alone, self.id, text)
 
-    def read(self) -> Sequence[Shown]:
+    def read(self) -> Sequence[LocalMessage]:
         return self.local.platforms[self.platform].messages(*self.alone)
 
     def has(self, *words: str) -> bool:

@@ -15,7 +15,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bridge.app.build import Bridge
 from bridge.runtime.clock import SystemClock
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from connectors.discord.sandbox import LocalDiscord
 from connectors.slack.sandbox import LocalSlack
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
@@ -46,7 +46,7 @@ class PersonPost:
         return f"{self.tag} version {self.version}."
 
 
-def is_looked_at(message: Shown) -> bool | None:
+def is_looked_at(message: LocalMessage) -> bool | None:
     """Whether 👀 is on it; None on Teams, where bots put none."""
     if message.platform == "teams":
         return None
@@ -131,7 +131,11 @@ class Traffic:
         return differences
 
     def _wrong_in(
-        self, platform: str, channel: str, messages: Sequence[Shown], unproved: Collection[str]
+        self,
+        platform: str,
+        channel: str,
+        messages: Sequence[LocalMessage],
+        unproved: Collection[str],
     ) -> list[str]:
         differences: list[str] = []
         for post in self.posts:
@@ -398,7 +402,7 @@ async def test_pins_names_topics_and_polls_of_a_downtime_are_found(tmp_path: Pat
         }  # channels change their names
         at_slack, at_discord = people["slack"], people["discord"]
 
-        def standing(platform: str) -> list[Shown]:
+        def standing(platform: str) -> list[LocalMessage]:
             return local.platforms[platform].messages(*people[platform][:2])
 
         def pinned(platform: str) -> set[str]:

@@ -11,7 +11,7 @@ import pytest
 from bridge.app.build import Bridge
 from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.model.turns import Feedback
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.e2e.test_cards import hands
 
@@ -43,7 +43,7 @@ class Listener:
         self.received.append(feedback)
 
 
-def answer(local: Sandbox, platform: str) -> Shown | None:
+def answer(local: Sandbox, platform: str) -> LocalMessage | None:
     """The whole answer, as it stands there."""
     messages = local.standing(platform, "general")
     return next(

@@ -14,7 +14,7 @@ from pydantic import JsonValue
 from bridge.content.cards.interactions import SCHEMA_ID
 from bridge.model.turns import AgentEvent, AgentInput, PartGiven, TextDelta, Turn, TurnDone
 from bridge.ports.store.whole import Store
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from bridge.sandbox.user_actions import LocalUser, TakesUserActions
 from bridge.uacs import StructuredDataPart
 from connectors.discord.ids import channel_ref
@@ -109,7 +109,7 @@ async def until_known(store: Store, local: Sandbox, native_id: str) -> None:
     raise AssertionError(f"nobody knows {native_id}")
 
 
-def form_on_discord(local: Sandbox) -> Shown | None:
+def form_on_discord(local: Sandbox) -> LocalMessage | None:
     messages = local.standing("discord", "general")
     return next((message for message in messages if b"Report" in orjson.dumps(message.raw)), None)
 
@@ -121,7 +121,7 @@ def discord_user(local: Sandbox) -> LocalUser:
     return LocalUser(platform, workspace, channel, local.person("discord", workspace))
 
 
-def whispers(local: Sandbox) -> list[Shown]:
+def whispers(local: Sandbox) -> list[LocalMessage]:
     platform = local.platforms["discord"]
     assert isinstance(platform, TakesUserActions)
     workspace, _ = local.place("discord", "general")

@@ -21,7 +21,7 @@ from bridge.app.settings.file import Settings, read_settings, settings_of
 from bridge.errors import BridgeError, ConfigError
 from bridge.model import AccountId
 from bridge.sandbox.faults import Fault
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from tests.app.running import SMALL, cli
 from tests.e2e.local_sandbox import Sandbox, configuration, connect, local_sandbox
 from tests.waiting import LONGEST_WAIT
@@ -58,7 +58,7 @@ async def from_file(
         await asyncio.gather(task, return_exceptions=True)
 
 
-def words_of(message: Shown) -> str:
+def words_of(message: LocalMessage) -> str:
     """The last line: Teams shows the author of a copy above the words."""
     return message.text.rpartition("\n")[2]
 
@@ -76,7 +76,7 @@ def posts_of_people(local: Sandbox, platform: str) -> list[str]:
     ]
 
 
-def author_of(message: Shown) -> str:
+def author_of(message: LocalMessage) -> str:
     """The author that readers see: the first line of a copy on Teams."""
     byline, line_end, _ = message.text.partition("\n")
     return byline.strip("*") if message.platform == "teams" and line_end else message.author

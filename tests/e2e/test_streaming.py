@@ -17,7 +17,7 @@ from bridge.app.translation.translate import translate
 from bridge.content.markdown import markdown_to_text
 from bridge.content.text.plain import text_to_plain
 from bridge.model.turns import AgentEvent, AgentInput, PlanStep, TextDelta, Turn, TurnDone
-from bridge.sandbox.feed import Change, Shown
+from bridge.sandbox.feed import Change, LocalMessage
 from bridge.uacs import Message, TextPart
 from tests.benchmarks import streams
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
@@ -109,11 +109,11 @@ def with_personal_chat(sandbox: Sandbox, settings: dict[str, Any]) -> str:
     return chat
 
 
-def answers(messages: Sequence[Shown]) -> list[Shown]:
+def answers(messages: Sequence[LocalMessage]) -> list[LocalMessage]:
     return [message for message in messages if "Paragraph" in message.text]
 
 
-def paragraphs(messages: Sequence[Shown]) -> list[int]:
+def paragraphs(messages: Sequence[LocalMessage]) -> list[int]:
     """The numbers of the paragraphs in the order in which they stand there."""
     text = "\n".join(answer.text for answer in answers(messages))
     return [int(piece.split(" ", 1)[0]) for piece in text.split("Paragraph ")[1:]]
@@ -127,7 +127,7 @@ def limit_errors(sandbox: Sandbox) -> dict[str, int]:
     }
 
 
-def plain_words(messages: Sequence[Shown]) -> list[str]:
+def plain_words(messages: Sequence[LocalMessage]) -> list[str]:
     """The words that stand there, as our own reader of the platform understands them."""
     words: list[str] = []
     for answer in answers(messages):

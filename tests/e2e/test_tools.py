@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from llmock.pytest_plugin import LLMock
 
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from bridge.sandbox.user_actions import LocalUser
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.e2e.test_cards import hands, with_words
@@ -69,7 +69,7 @@ def asks(sandbox: Sandbox, platform: str) -> bool:
     return any("asks for leave" in text and "may decide this" not in text for text in texts)
 
 
-def request(sandbox: Sandbox, platform: str) -> Shown:
+def request(sandbox: Sandbox, platform: str) -> LocalMessage:
     message = with_words(sandbox, platform, "asks for leave")
     assert message
     return message
@@ -172,7 +172,7 @@ async def test_the_result_of_a_tool_pings_nobody_and_hides_no_link(
     assert removed() == ""
 
 
-def check_harmless(platform: str, message: Shown) -> None:
+def check_harmless(platform: str, message: LocalMessage) -> None:
     """No mention that rings, no picture that is fetched, no link whose target is not seen."""
     raw = re.sub(r"```.*?```", "", json.dumps(message.raw, ensure_ascii=False))  # code is code
     match platform:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bridge.sandbox.faults import Fault
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from bridge.sandbox.user_actions import Press, TakesUserActions
 from connectors.slack.sandbox.local import LocalSlack
 from tests.e2e.local_sandbox import configuration, local_sandbox, running
@@ -34,7 +34,7 @@ async def test_the_author_of_a_refused_message_gets_a_notice_and_can_try_again(
         refusal = Fault(kind="status", where=f"{other}:*:{channel}", status=403, times=None)
         whispered = way == "whisper" and origin == "slack"
 
-        def notices() -> list[Shown]:
+        def notices() -> list[LocalMessage]:
             if whispered:
                 return platform.whispers(place[0], person)
             return [message for message in local.standing(origin, "general") if message.bot]

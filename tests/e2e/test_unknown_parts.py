@@ -14,7 +14,7 @@ from pydantic import JsonValue
 from bridge.app.build import Bridge
 from bridge.model import Loss, MessageId
 from bridge.model.turns import AgentEvent, AgentInput, PartGiven, TextDelta, Turn, TurnDone
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from bridge.sandbox.user_actions import FileUpload
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.e2e.test_cards import in_personal_chat
@@ -88,7 +88,7 @@ async def test_an_unknown_part_is_offered_as_a_file_in_a_personal_chat_of_teams(
         teams = local.platforms["teams"]
         tenant, _ = local.place("teams", "general")
 
-        def question() -> Shown | None:
+        def question() -> LocalMessage | None:
             messages = teams.messages(tenant, chat)
             return next(
                 (message for message in messages if "file.consent" in str(message.raw)), None

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from bridge.app.demo.reading import read
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from tests.e2e.processes import SandboxProcess, Spot
 
 _TEXT = re.compile(r"^#(\d{5}) said here(?: v(\d+))?", re.MULTILINE)
@@ -74,7 +74,7 @@ def read_words(text: str) -> Iterator[tuple[int, str]]:
     return (message for message in tags if message[0] == own[0])
 
 
-def text_of(message: Shown) -> str:
+def text_of(message: LocalMessage) -> str:
     """What it says: in its card, of which the text may be the beginning alone, or in its text."""
     if message.platform in _WITHOUT_CARDS:
         return read(message).text

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from bridge.agents import echo
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.security.hostile import LINKS, MARKUP, PINGS
 from tests.security.test_injection import safe, walk
@@ -45,7 +45,7 @@ def rename(local: Sandbox, platform: str) -> None:
             object.__setattr__(there.tenant.people[person], "name", NAME)
 
 
-def check(message: Shown) -> None:
+def check(message: LocalMessage) -> None:
     raw = message.raw
     match message.platform:
         case "slack":
@@ -103,9 +103,9 @@ async def test_nothing_that_an_agent_says_pings_anywhere(
             check(answer)
 
 
-def copies(local: Sandbox, platform: str) -> list[Shown]:
+def copies(local: Sandbox, platform: str) -> list[LocalMessage]:
     return [message for message in local.standing(platform, "general") if message.bot]
 
 
-def answers(local: Sandbox, platform: str) -> list[Shown]:
+def answers(local: Sandbox, platform: str) -> list[LocalMessage]:
     return [copy for copy in copies(local, platform) if "javascript" in copy.text]

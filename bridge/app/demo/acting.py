@@ -10,7 +10,7 @@ from bridge.app.demo.running import Demo
 from bridge.app.demo.world import ROOMS
 from bridge.errors import BridgeError
 from bridge.model import ChannelRef
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 
 _PATIENCE = 15.0
 _LOOK = 0.01
@@ -26,9 +26,9 @@ class Cast:
         self.demo = demo
         self.room = room
         self._patience = patience
-        self._said: list[tuple[Line, Shown]] = []
+        self._said: list[tuple[Line, LocalMessage]] = []
 
-    async def say(self, line: Line) -> Shown:
+    async def say(self, line: Line) -> LocalMessage:
         """Post a line, in the thread of its root, which may come from another platform."""
         channel = self.demo.sides[line.platform].channel_of(self.room)
         thread = None if line.thread is None else await self._root(line.thread, line.platform)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from bridge.content.markdown import markdown_to_text, text_to_plain
 from bridge.content.messages.metadata import select_parts
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from bridge.sandbox.installed import local_platform_types
 from bridge.uacs import Message, TextPart
 
@@ -28,7 +28,7 @@ class VisibleMessage:
     thread: str | None = None
 
 
-def read(shown: Shown) -> VisibleMessage:
+def read(shown: LocalMessage) -> VisibleMessage:
     """The message as a person sees it; its platform must be one that the demo shows."""
     side = local_platform_types()[shown.platform].demo
     author, text = side.read(shown) if side else (shown.author, shown.text)
@@ -49,7 +49,7 @@ def bare(text: str) -> str:
     return "".join(c for c in plain if unicodedata.category(c) not in ("Cf", "Zs", "Cc"))
 
 
-def in_order(messages: Iterable[Shown]) -> list[VisibleMessage]:
+def in_order(messages: Iterable[LocalMessage]) -> list[VisibleMessage]:
     """The messages in reading order: each thread below its root."""
     reads = [read(message) for message in messages]
     roots = {message.id for message in reads}

@@ -21,7 +21,7 @@ from bridge.app.run import run
 from bridge.app.settings.file import settings_of
 from bridge.app.web.server import health_of
 from bridge.errors import BridgeError
-from bridge.sandbox.feed import Feed, Shown
+from bridge.sandbox.feed import Feed, LocalMessage
 from bridge.sandbox.platform import LocalPlatform, SandboxContext, ShowsFiles, TakesNewcomers
 from bridge.sandbox.server import serve_sandbox
 
@@ -57,7 +57,7 @@ class Demo:
 
     async def say(
         self, platform: str, channel: str, person: str, text: str, thread: str | None = None
-    ) -> Shown:
+    ) -> LocalMessage:
         """Post a message as a person.
 
         Raises:
@@ -72,7 +72,7 @@ class Demo:
         local = self.sandbox.platforms.get(platform)
         return local.file_as_seen(file) if isinstance(local, ShowsFiles) else None
 
-    def standing(self, platform: str, channel: str) -> list[Shown]:
+    def standing(self, platform: str, channel: str) -> list[LocalMessage]:
         """The messages that a channel shows."""
         side = self.sides[platform]
         return self.sandbox.platforms[platform].messages(side.workspace, channel)

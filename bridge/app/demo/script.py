@@ -19,7 +19,7 @@ from bridge.app.demo.reading import VisibleMessage, bare, in_order, read, read_a
 from bridge.app.demo.running import Demo
 from bridge.app.demo.world import AGENT, ROOMS, demo_types
 from bridge.errors import BridgeError
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from bridge.uacs import Conversation
 
 ARCHIVE_MARK = "--- The archive of the room, one UACS Conversation in JSON ---"
@@ -154,7 +154,7 @@ def _channels(demo: Demo) -> set[str]:
     return {side.channel_of(ROOMS[0]) for side in demo.sides.values()}
 
 
-def _standing(demo: Demo, platform: str) -> list[Shown]:
+def _standing(demo: Demo, platform: str) -> list[LocalMessage]:
     return demo.standing(platform, demo.sides[platform].channel_of(ROOMS[0]))
 
 

@@ -12,14 +12,14 @@ from bridge.model.archive_records import Timeline
 from bridge.model.outbox_records import OperationRecord
 from bridge.model.refs import split_key
 from bridge.model.store_status import Explanation
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from bridge.sandbox.platform import LocalPlatform
 from bridge.sandbox.user_actions import TakesUserActions
 
 Json = dict[str, Any]
 
 
-def shown_view(message: Shown) -> Json:
+def shown_view(message: LocalMessage) -> Json:
     """A message with its native markup, which the page draws as the platform's client would."""
     return {
         "platform": message.platform,

@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 
 from bridge.errors import InvalidData, NotFound, Refused
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from bridge.sandbox.files import file_response
 from bridge.sandbox.multipart import Part
 from bridge.sandbox.platform import SandboxContext, World
@@ -84,14 +84,14 @@ class LocalDiscord(PlatformActions):
 
     async def post_as(
         self, workspace: str, channel: str, person: str, text: str, thread: str | None = None
-    ) -> Shown:
+    ) -> LocalMessage:
         """Post a user's message; in `@me`, `channel` is a DM or one of its two users."""
         return self._post(workspace, channel, person, thread, Draft(content=_checked_text(text)))
 
     async def post_files(
         self, workspace: str, channel: str, person: str, files: Sequence[FileUpload],
         text: str = "", thread: str | None = None,
-    ) -> Shown:  # fmt: skip
+    ) -> LocalMessage:  # fmt: skip
         """Post a user's files in one message."""
         place = self._channel(workspace, channel, self._person(person))
         largest = place.guild.largest_file if place.guild else 10 << 20
@@ -103,7 +103,7 @@ class LocalDiscord(PlatformActions):
 
     async def edit_as(
         self, workspace: str, channel: str, person: str, message: str, text: str
-    ) -> Shown:
+    ) -> LocalMessage:
         """Edit a user's own message; `channel` may be a thread."""
         user, target = self._visible_message(workspace, channel, person, message)
         if target.author.id != user.id or target.type not in SPOKEN:
@@ -205,7 +205,7 @@ class LocalDiscord(PlatformActions):
     def forms(self, workspace: str, person: str) -> list[OpenForm]:
         return self._user_interactions.forms(self._person(person).id)
 
-    def whispers(self, workspace: str, person: str) -> list[Shown]:
+    def whispers(self, workspace: str, person: str) -> list[LocalMessage]:
         """Return the messages that only this user sees, in any channel."""
         user_id = self._person(person).id
         whispers = [m for m in self.state.whispers.values() if m.audience == user_id]
@@ -225,7 +225,7 @@ class LocalDiscord(PlatformActions):
 
     def _post(
         self, workspace: str, channel: str, person: str, thread: str | None, draft: Draft
-    ) -> Shown:
+    ) -> LocalMessage:
         author = self._person(person)
         place = self._channel(workspace, channel, author)
         if thread is not None:
@@ -276,7 +276,7 @@ class LocalDiscord(PlatformActions):
         places = (place, *self.state.threads_of(place))
         return next((p.messages[message_id] for p in places if message_id in p.messages), None)
 
-    def messages(self, workspace: str, channel: str) -> list[Shown]:
+    def messages(self, workspace: str, channel: str) -> list[LocalMessage]:
         root = self._channel(workspace, channel, None)
         places = [root, *self.state.threads_of(root)]
         spoken = (m for place in places for m in place.messages.values() if m.type in SPOKEN)

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from bridge.errors import InvalidData, NotFound, Refused
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from bridge.sandbox.user_actions import FileUpload
 from connectors.discord.sandbox.drafts import Draft, FileWish
 from connectors.discord.sandbox.permissions import Permission, permissions_in
@@ -136,7 +136,7 @@ class PlatformActions(ABC):
     async def poll_as(
         self, workspace: str, channel: str, person: str, question: str, answers: Sequence[str],
         hours: int = 24, *, several: bool = False,
-    ) -> Shown:  # fmt: skip
+    ) -> LocalMessage:  # fmt: skip
         """Post a poll."""
         fits = 1 <= len(question) <= 300 and all(1 <= len(answer) <= 55 for answer in answers)
         if not (fits and 1 <= len(answers) <= MAX_ANSWERS and 1 <= hours <= MAX_HOURS):
@@ -167,7 +167,7 @@ class PlatformActions(ABC):
 
     async def sticker_as(
         self, workspace: str, channel: str, person: str, name: str = "Wave", text: str = ""
-    ) -> Shown:
+    ) -> LocalMessage:
         """Send a sticker, with or without text."""
         sticker: Json = {"id": str(STICKER), "name": name, "format_type": 1}
         return self._post_special(
@@ -176,7 +176,7 @@ class PlatformActions(ABC):
 
     async def reply_as(
         self, workspace: str, channel: str, person: str, message: str, text: str
-    ) -> Shown:
+    ) -> LocalMessage:
         """Reply to a message, in its channel or thread."""
         place, user = self._allowed(workspace, channel, person, Permission.SEND_MESSAGES)
         target = self._message(place, message)
@@ -191,7 +191,7 @@ class PlatformActions(ABC):
 
     async def forward_as(
         self, workspace: str, channel: str, person: str, message: str, to: str, text: str = ""
-    ) -> Shown:
+    ) -> LocalMessage:
         """Forward a message of `channel` to the channel `to`; `text` follows as another message."""
         place, _ = self._place_and_user(workspace, channel, person)
         target = self._message(place, message)
@@ -207,7 +207,7 @@ class PlatformActions(ABC):
 
     async def remove_file_as(
         self, workspace: str, channel: str, person: str, message: str, name: str
-    ) -> Shown:
+    ) -> LocalMessage:
         """Remove a file from a message of one's own, which is an edit."""
         place, user = self._place_and_user(workspace, channel, person)
         target = self._message(place, message)
@@ -225,7 +225,7 @@ class PlatformActions(ABC):
 
     async def voice_as(
         self, workspace: str, channel: str, person: str, file: FileUpload, seconds: float = 1.0
-    ) -> Shown:
+    ) -> LocalMessage:
         """Send a voice message: one audio file and nothing else."""
         draft = Draft(files=[self._file_wish(file)], flags=_IS_VOICE)
         waveform = base64.b64encode(bytes(range(0, 256, 8))).decode()
@@ -234,14 +234,14 @@ class PlatformActions(ABC):
     @abstractmethod
     def _post(
         self, workspace: str, channel: str, person: str, thread: str | None, draft: Draft
-    ) -> Shown:
+    ) -> LocalMessage:
         """Post a user's message in a channel where they may write."""
 
     def _post_special(
         self, workspace: str, channel: str, person: str, draft: Draft, *,
         stickers: Sequence[Json] = (), snapshots: Sequence[Json] = (),
         reference: Json | None = None, sound: tuple[float, str] | None = None,
-    ) -> Shown:  # fmt: skip
+    ) -> LocalMessage:  # fmt: skip
         """Post a message with stickers, snapshots or sound, which `StateChanges.post` lacks."""
         permission = Permission.SEND_MESSAGES
         place, user = self._allowed(workspace, channel, person, permission)

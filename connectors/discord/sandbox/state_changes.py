@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Literal
 
-from bridge.sandbox.feed import Change, Feed, Shown
+from bridge.sandbox.feed import Change, Feed, LocalMessage
 from connectors.discord.sandbox.drafts import Draft
 from connectors.discord.sandbox.errors import thread_is_archived
 from connectors.discord.sandbox.events import Event
@@ -354,13 +354,13 @@ class StateChanges:
     def change_webhooks(self, channel: Channel) -> None:
         self._emit(Event("WEBHOOKS_UPDATE", channel, _place(channel)))
 
-    def to_shown(self, message: Message, shape: Json | None = None) -> Shown:
+    def to_shown(self, message: Message, shape: Json | None = None) -> LocalMessage:
         """Return a message as a user sees it, for the feed."""
         channel = message.channel
         guild = channel.guild
         member = guild.members.get(message.author.id) if guild else None
         is_webhook = message.webhook_id is not None
-        return Shown(
+        return LocalMessage(
             platform="discord",
             workspace=str(guild.id) if guild else "@me",
             channel=str(channel.root.id),

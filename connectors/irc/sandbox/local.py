@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute
 
 from bridge.errors import InvalidData, NotFound, Refused
 from bridge.sandbox.faults import FaultKind as SharedKind
-from bridge.sandbox.feed import Change, Shown
+from bridge.sandbox.feed import Change, LocalMessage
 from bridge.sandbox.platform import SandboxContext, SeededPerson, SeededPlace, World
 from connectors.irc.sandbox.seed import BOT, NETWORKS, SeededNetwork, channel_names
 from connectors.irc.sandbox.server import IrcServer, MessageChange
@@ -122,18 +122,18 @@ class LocalIrc:
 
     async def post_as(
         self, workspace: str, channel: str, person: str, text: str, thread: str | None = None
-    ) -> Shown:
+    ) -> LocalMessage:
         """A person writes; `thread` is the message that they answer with a `+reply` tag. A text of
         several lines is a multiline message."""
         return self._post(workspace, channel, person, text, thread)
 
-    async def me_as(self, workspace: str, channel: str, person: str, text: str) -> Shown:
+    async def me_as(self, workspace: str, channel: str, person: str, text: str) -> LocalMessage:
         """A person types `/me text`."""
         return self._post(workspace, channel, person, f"\x01ACTION {text}\x01", None)
 
     async def edit_as(
         self, workspace: str, channel: str, person: str, message: str, text: str
-    ) -> Shown:
+    ) -> LocalMessage:
         """Raises Refused: nobody can change a line of IRC."""
         raise Refused("Nobody can change a message of IRC; write another one")
 
@@ -186,7 +186,7 @@ class LocalIrc:
 
     # --- what people see --------------------------------------------------------------------
 
-    def messages(self, workspace: str, channel: str) -> list[Shown]:
+    def messages(self, workspace: str, channel: str) -> list[LocalMessage]:
         network = self._network(workspace)
         history = network.server.world.channel(self._known(channel)).history
         return [self._shown(network, message) for message in history]
@@ -220,7 +220,7 @@ class LocalIrc:
 
     def _post(
         self, workspace: str, channel: str, person: str, text: str, thread: str | None
-    ) -> Shown:
+    ) -> LocalMessage:
         server, nick = self._present(workspace, channel, person)
         text = _UNSENDABLE.sub("", text).strip("\n")
         if not text.strip():
@@ -235,10 +235,10 @@ class LocalIrc:
         message = server.publish(nick, channel, text, tags=tags, lines=lines)
         return self._shown(self._network(workspace), message)
 
-    def _shown(self, network: _Network, message: Message) -> Shown:
+    def _shown(self, network: _Network, message: Message) -> LocalMessage:
         time = datetime.fromtimestamp(message.at / 1000, UTC)
         action = action_in(message.text)
-        return Shown(
+        return LocalMessage(
             platform=self.name,
             workspace=network.seeded.name,
             channel=fold(message.target),

@@ -15,7 +15,7 @@ from starlette.websockets import WebSocket
 
 from bridge.content.text.emoji import short_name_of
 from bridge.errors import BridgeError, InvalidData, NotFound, Refused
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from bridge.sandbox.files import file_response
 from bridge.sandbox.platform import SandboxContext, World
 from bridge.sandbox.user_actions import Choice, FileUpload, FormSubmission, OpenForm, Outcome, Press
@@ -105,7 +105,7 @@ class LocalSlack(PlatformActions):
 
     async def post_as(
         self, workspace: str, channel: str, person: str, text: str, thread: str | None = None
-    ) -> Shown:
+    ) -> LocalMessage:
         """A person types `text`: "@Name", "#channel" and "@here" become mentions.
 
         `channel` may be a user id, for the direct messages with that person.
@@ -115,7 +115,7 @@ class LocalSlack(PlatformActions):
     async def post_files(
         self, workspace: str, channel: str, person: str, files: Sequence[FileUpload],
         text: str = "", thread: str | None = None,
-    ) -> Shown:  # fmt: skip
+    ) -> LocalMessage:  # fmt: skip
         """A person shares files, all in one message."""
         if not files:
             raise InvalidData("Give at least one file")
@@ -126,7 +126,7 @@ class LocalSlack(PlatformActions):
 
     async def edit_as(
         self, workspace: str, channel: str, person: str, message: str, text: str
-    ) -> Shown:
+    ) -> LocalMessage:
         """A person retypes one of their messages, as they would in `post_as`."""
         team, place, original = self._own(workspace, channel, person, message)
         if original.subtype or place.archived:
@@ -200,7 +200,7 @@ class LocalSlack(PlatformActions):
     def forms(self, workspace: str, person: str) -> list[OpenForm]:
         return self._interactions.forms(self._team(workspace), person)
 
-    def whispers(self, workspace: str, person: str) -> list[Shown]:
+    def whispers(self, workspace: str, person: str) -> list[LocalMessage]:
         team = self._team(workspace)
         pairs = [
             (channel, message)
@@ -211,7 +211,7 @@ class LocalSlack(PlatformActions):
         pairs.sort(key=lambda pair: pair[1].at)
         return [to_shown(team, channel, message) for channel, message in pairs]
 
-    def messages(self, workspace: str, channel: str) -> list[Shown]:
+    def messages(self, workspace: str, channel: str) -> list[LocalMessage]:
         team, place = self._place(workspace, channel)
         return [to_shown(team, place, place.messages[at]) for at in sorted(place.messages)]
 
@@ -267,7 +267,7 @@ class LocalSlack(PlatformActions):
     def _say(
         self, workspace: str, channel: str, person: str, text: str, thread: str | None,
         shared: list[File] | None,
-    ) -> Shown:  # fmt: skip
+    ) -> LocalMessage:  # fmt: skip
         team, place = self._place(workspace, channel, person)
         speaker = self._person(team, person)
         draft = self._draft(team, speaker, text)

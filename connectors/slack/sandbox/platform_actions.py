@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 from bridge.errors import InvalidData, NotFound, Refused
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from bridge.sandbox.user_actions import FileUpload
 from connectors.slack.sandbox.state import Channel, Draft, File, Message, Person, Workspace, ts_of
 from connectors.slack.sandbox.state_changes import StateChanges
@@ -70,7 +70,7 @@ class PlatformActions(ABC):
             raise Refused(f"name_taken: there is a channel {name!r} already")
         self._changes.rename(team, place, member.id, name)
 
-    async def me_as(self, workspace: str, channel: str, person: str, text: str) -> Shown:
+    async def me_as(self, workspace: str, channel: str, person: str, text: str) -> LocalMessage:
         """A person types `/me text`; Slack accepts it in channels, not in threads."""
         team, place, member = self._member(workspace, channel, person)
         draft = Draft(member.id, self._with_references(team, text), subtype="me_message")
@@ -78,7 +78,7 @@ class PlatformActions(ABC):
 
     async def broadcast_as(
         self, workspace: str, channel: str, person: str, text: str, thread: str
-    ) -> Shown:
+    ) -> LocalMessage:
         """A person replies in a thread and also sends the reply to the channel."""
         team, place, member = self._member(workspace, channel, person)
         root = self._message(place, thread)
@@ -96,7 +96,7 @@ class PlatformActions(ABC):
 
     async def forward_as(
         self, workspace: str, channel: str, person: str, message: str, to: str, text: str = ""
-    ) -> Shown:
+    ) -> LocalMessage:
         """A person shares a message of `channel` in the channel `to`, with or without text."""
         team, place, member = self._member(workspace, channel, person)
         _, target, _ = self._member(workspace, to, person)
@@ -132,7 +132,7 @@ class PlatformActions(ABC):
 
     async def voice_as(
         self, workspace: str, channel: str, person: str, file: FileUpload, seconds: float = 1.0
-    ) -> Shown:
+    ) -> LocalMessage:
         """A person records an audio clip, which is a file with a subtype."""
         team, place, member = self._member(workspace, channel, person)
         spoken = self._give_file(team, member, file)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bridge.content.text.emoji import emoji_of
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from connectors.slack.sandbox.files import file_json
 from connectors.slack.sandbox.state import App, Channel, Message, Person, Workspace, ts_of
 from connectors.slack.sandbox.text import read_text
@@ -183,10 +183,10 @@ def channel_json(channel: Channel, viewer: App) -> Json:
 
 def to_shown(
     workspace: Workspace, channel: Channel, message: Message, raw: Json | None = None
-) -> Shown:
+) -> LocalMessage:
     """A message as a person in the workspace sees it."""
     speaker = workspace.people.get(message.user)
-    return Shown(
+    return LocalMessage(
         platform="slack",
         workspace=workspace.id,
         channel=channel.id,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any, Literal
 
-from bridge.sandbox.feed import Change, Feed, Shown
+from bridge.sandbox.feed import Change, Feed, LocalMessage
 from connectors.slack.sandbox import events
 from connectors.slack.sandbox.blocks.stored import new_id
 from connectors.slack.sandbox.events import Event
@@ -40,7 +40,9 @@ class StateChanges:
         self._feed = feed
         self._tell = tell
 
-    def post(self, workspace: Workspace, channel: Channel, draft: Draft) -> tuple[Message, Shown]:
+    def post(
+        self, workspace: Workspace, channel: Channel, draft: Draft
+    ) -> tuple[Message, LocalMessage]:
         message = self.compose(channel, draft)
         channel.add(message)
         if message.app is not None and message.parent is not None:
@@ -257,7 +259,7 @@ class StateChanges:
     def _publish(
         self, kind: Literal["posted", "edited", "deleted", "marked"],
         workspace: Workspace, channel: Channel, message: Message, raw: Json | None = None,
-    ) -> Shown:  # fmt: skip
+    ) -> LocalMessage:  # fmt: skip
         message_view = to_shown(workspace, channel, message, raw)
         self._feed.publish(Change(kind=kind, message=message_view))
         return message_view

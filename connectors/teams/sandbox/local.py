@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from starlette.routing import BaseRoute, Mount
 
 from bridge.errors import InvalidData, NotFound, Refused
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from bridge.sandbox.platform import SandboxContext, SeededPerson, SeededPlace, World
 from bridge.sandbox.user_actions import Choice, FileUpload, FormSubmission, OpenForm, Outcome, Press
 from connectors.teams.sandbox import shapes
@@ -74,7 +74,7 @@ class LocalTeams(PlatformActions):
 
     async def post_as(
         self, workspace: str, channel: str, person: str, text: str, thread: str | None = None
-    ) -> Shown:
+    ) -> LocalMessage:
         return self._room.say(self._message(workspace, channel, person, text, thread))
 
     async def post_files(
@@ -85,7 +85,7 @@ class LocalTeams(PlatformActions):
         files: Sequence[FileUpload],
         text: str = "",
         thread: str | None = None,
-    ) -> Shown:
+    ) -> LocalMessage:
         """Post files: pictures are part of the message, other files shared from the drive."""
         if not files:
             raise InvalidData("A message with files has one at least")
@@ -95,7 +95,7 @@ class LocalTeams(PlatformActions):
 
     async def edit_as(
         self, workspace: str, channel: str, person: str, message: str, text: str
-    ) -> Shown:
+    ) -> LocalMessage:
         """Edit a person's own message; bots that receive posts receive the edit."""
         own_message = self._own(workspace, channel, person, message)
         if not text.strip() and not own_message.files:
@@ -104,7 +104,7 @@ class LocalTeams(PlatformActions):
 
     async def remove_file_as(
         self, workspace: str, channel: str, person: str, message: str, name: str
-    ) -> Shown:
+    ) -> LocalMessage:
         """Remove a file from a person's own message, which is an edit."""
         own_message = self._own(workspace, channel, person, message)
         files = [file for file in own_message.files if file.name != name]
@@ -190,7 +190,7 @@ class LocalTeams(PlatformActions):
     def forms(self, workspace: str, person: str) -> list[OpenForm]:
         return self._presses.forms(self._tenant_person(workspace, person).id)
 
-    def whispers(self, workspace: str, person: str) -> list[Shown]:
+    def whispers(self, workspace: str, person: str) -> list[LocalMessage]:
         """Return the messages with cards that only this person sees."""
         by = self._tenant_person(workspace, person)
         return [
@@ -200,7 +200,7 @@ class LocalTeams(PlatformActions):
             if any(viewer == by.id for viewer, _ in message.views)
         ]
 
-    def messages(self, workspace: str, channel: str) -> list[Shown]:
+    def messages(self, workspace: str, channel: str) -> list[LocalMessage]:
         conversation = self._conversation(workspace, channel)
         return [self._room.to_shown(message) for message in conversation.visible()]
 

@@ -6,7 +6,7 @@ import time
 from collections import deque
 from typing import Literal, TypeAlias
 
-from bridge.sandbox.feed import Change, Shown
+from bridge.sandbox.feed import Change, LocalMessage
 from bridge.sandbox.platform import SandboxContext
 from connectors.teams.sandbox import shapes
 from connectors.teams.sandbox.drive import Drive
@@ -37,16 +37,16 @@ class Room:
         bots = self.tenant.bots
         return [bot for app_id, bot in bots.items() if app_id in conversation.installed]
 
-    def publish(self, kind: Happening, message: Message) -> Shown:
+    def publish(self, kind: Happening, message: Message) -> LocalMessage:
         message_view = self.to_shown(message)
         self._context.feed.publish(Change(kind=kind, message=message_view))
         return message_view
 
-    def to_shown(self, message: Message, viewer: str = "") -> Shown:
+    def to_shown(self, message: Message, viewer: str = "") -> LocalMessage:
         """Return a message as everybody sees it, or as `viewer` sees it."""
         return shapes.to_shown(self.tenant, message, self.drive, viewer)
 
-    def say(self, message: Message, also: Bot | None = None) -> Shown:
+    def say(self, message: Message, also: Bot | None = None) -> LocalMessage:
         """Post a person's message, and deliver it to the bots that receive it and to `also`."""
         self.tenant.add_message(message)
         message_view = self.publish("posted", message)
@@ -55,7 +55,7 @@ class Room:
             self.outbox.push(bot, message.conversation.id, self._activity(message, typed_text, bot))
         return message_view
 
-    def edit(self, message: Message, text: str) -> Shown:
+    def edit(self, message: Message, text: str) -> LocalMessage:
         """Edit a message, and deliver the edit to the bots that would receive it as a post."""
         message.text = text
         message.edited = True

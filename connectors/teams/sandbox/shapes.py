@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import orjson
 
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from connectors.teams.sandbox.cards.checks import ADAPTIVE, DOWNLOAD_INFO
 from connectors.teams.sandbox.reactions import reaction_emoji
 from connectors.teams.sandbox.state import (
@@ -227,7 +227,7 @@ def team_channels(team: Team) -> Json:
     }
 
 
-def to_shown(tenant: Tenant, message: Message, drive: Drive, viewer: str = "") -> Shown:
+def to_shown(tenant: Tenant, message: Message, drive: Drive, viewer: str = "") -> LocalMessage:
     """Return a message as people see it; `viewer` is the id of a person who may see own cards."""
     author = message.author
     raw: Json = (
@@ -237,7 +237,7 @@ def to_shown(tenant: Tenant, message: Message, drive: Drive, viewer: str = "") -
     )
     if message.files:
         raw["attachments"] = [_open_file(file, drive) for file in message.files]
-    return Shown(
+    return LocalMessage(
         platform="teams",
         workspace=tenant.id,
         channel=message.conversation.id,

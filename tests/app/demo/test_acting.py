@@ -10,7 +10,7 @@ from bridge.app.demo.acting import act_out
 from bridge.app.demo.lines import lines_of
 from bridge.app.demo.running import Demo, running_demo
 from bridge.app.demo.world import ROOMS, demo_types
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 
 
 async def test_each_line_of_the_opening_waits_for_the_copies_of_the_one_before(
@@ -26,7 +26,7 @@ async def test_each_line_of_the_opening_waits_for_the_copies_of_the_one_before(
 
     async def counting(
         demo: Demo, platform: str, channel: str, person: str, text: str, thread: str | None = None
-    ) -> Shown:
+    ) -> LocalMessage:
         standing.append(count(demo))
         return await say(demo, platform, channel, person, text, thread)
 

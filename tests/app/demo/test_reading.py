@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from bridge.app.demo.reading import bare, in_order, read
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 
 
-def shown(platform: str, raw: dict[str, Any], **changes: Any) -> Shown:
+def shown(platform: str, raw: dict[str, Any], **changes: Any) -> LocalMessage:
     fields: dict[str, Any] = {
         "platform": platform,
         "workspace": "W",
@@ -23,7 +23,7 @@ def shown(platform: str, raw: dict[str, Any], **changes: Any) -> Shown:
         "time": "2026-11-21T12:00:00Z",
         "raw": raw,
     }
-    return Shown.model_validate(fields | changes)
+    return LocalMessage.model_validate(fields | changes)
 
 
 _TEAMS = "**A &amp; B**\n\n**b** &#42;s&#42;<br><s>x</s>"
@@ -56,7 +56,7 @@ _RICH = {
         (shown("teams", {"text": "**plain** <b>"}), "Bridge", "**plain** <b>"),
     ],
 )  # fmt: skip
-def test_markup_is_not_read(message: Shown, author: str, text: str) -> None:
+def test_markup_is_not_read(message: LocalMessage, author: str, text: str) -> None:
     read_message = read(message)
 
     assert (read_message.author, read_message.text) == (author, text)

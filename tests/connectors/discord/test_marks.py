@@ -22,7 +22,7 @@ from bridge.model import (
     TypingStarted,
     UnpinMessage,
 )
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from connectors.discord.decode import decode
 from connectors.discord.sandbox.permissions import Permission
 from connectors.discord.unpinned import UnpinDetector
@@ -44,7 +44,7 @@ def marked(local: Local, kind: type[Any], native_id: str, emoji: str = "👍") -
     return new_delivery.model_copy(update={"operation": kind(**fields)})
 
 
-def standing(local: Local) -> Shown:
+def standing(local: Local) -> LocalMessage:
     return local.discord.messages(local.channel.workspace, local.channel.channel)[0]
 
 

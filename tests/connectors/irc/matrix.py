@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from connectors.irc.bylines import GAP
 from connectors.irc.sandbox import LocalIrc
 from tests.e2e.scene import Column, Scene
@@ -27,7 +27,7 @@ def _server(scene: Scene) -> LocalIrc:
     return local
 
 
-def _text(shown: Shown) -> str:
+def _text(shown: LocalMessage) -> str:
     """The text as people read it: nobody sees the gap in a name."""
     return shown.text.replace(GAP, "")
 

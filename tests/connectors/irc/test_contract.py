@@ -10,7 +10,7 @@ import pytest
 
 from bridge.model import Call
 from bridge.sandbox.faults import Fault
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from bridge.testing.connector_contract import (
     ConnectorContract,
     ConnectorRig,
@@ -37,14 +37,13 @@ _FAULTS: dict[str, FaultKind] = {
 }
 
 
-def standing(local: Local) -> Sequence[Shown]:
+def standing(local: Local) -> Sequence[LocalMessage]:
     """What people see in the channel; a name with a gap in it looks like the name."""
     return [
-        Shown(
-            platform="irc", workspace="local", channel=CHANNEL, id=message.id, author=message.nick,
-            author_id=message.nick, bot=message.nick == "bridge", time=str(message.at),
-            raw=message.tags,
-            text="\n".join(plain(line) for line in message.text.replace(GAP, "").split("\n")),
+        LocalMessage(
+            platform="irc", workspace="local", channel=CHANNEL, id=said.id, author=said.nick,
+            author_id=said.nick, bot=said.nick == "bridge", time=str(said.at), raw=said.tags,
+            text="\n".join(plain(line) for line in said.text.replace(GAP, "").split("\n")),
         )
         for message in local.irc.messages(CHANNEL)
     ]  # fmt: skip

@@ -13,7 +13,7 @@ from bridge.ports.fetch import Fetcher
 from bridge.ports.files import Files
 from bridge.runtime.clock import SystemClock
 from bridge.sandbox.faults import Fault
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from bridge.testing.abilities import required
 from bridge.testing.memory_blobs import MemoryBlobs
 from connectors.slack import shares
@@ -47,7 +47,7 @@ async def _once(data: bytes) -> AsyncIterator[bytes]:
     yield data
 
 
-def messages_of(sandbox: Sandbox) -> list[Shown]:
+def messages_of(sandbox: Sandbox) -> list[LocalMessage]:
     return sandbox.slack.messages(TEAM, GENERAL.channel)
 
 

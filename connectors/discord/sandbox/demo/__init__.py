@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bridge.sandbox.demo_side import DemoLine, DemoSide, without_marks
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 
 _LIMIT = 2000
 _REFUSED = re.compile("clyde|discord", re.IGNORECASE)  # in names of webhooks (resources/webhook)
@@ -28,11 +28,11 @@ _SCENE = (
 )
 
 
-def _read(message: Shown) -> tuple[str, str]:
+def _read(message: LocalMessage) -> tuple[str, str]:
     return message.author, without_marks(message.text)
 
 
-def _complaints(messages: Sequence[Shown]) -> list[str]:
+def _complaints(messages: Sequence[LocalMessage]) -> list[str]:
     """Return the messages and names that the real Discord would refuse."""
     complaints = [
         f"Discord: a message of {len(text)} characters"

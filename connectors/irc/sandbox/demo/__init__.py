@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from bridge.sandbox.demo_side import DemoLine, DemoSide
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from connectors.irc.sandbox.text import without_codes
 
 _BYLINE = re.compile(r"<([^<>]+)> (.*)", re.DOTALL)
@@ -26,7 +26,7 @@ _OPENING = (DemoLine(15, "mika", "Thanks! I tell the people on \x02IRC\x02."),)
 _SCENE = (DemoLine(15, "ines", "It ran out of memory at 09:14, the log is full of it."),)
 
 
-def _read(shown: Shown) -> tuple[str, str]:
+def _read(shown: LocalMessage) -> tuple[str, str]:
     """The bridge writes the author in front, and what a message answers before its words."""
     text = without_codes(shown.text).replace(_GAP, "")
     found = _BYLINE.fullmatch(text) if shown.bot else None

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bridge.sandbox.demo_side import DemoLine, DemoSide
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 
 REFUSED_NAME = "Clyde of Discord"
 """Discord refuses names with either word in them (docs: resources/webhook)."""
@@ -50,7 +50,7 @@ _CARD = (DemoLine(0, "Ada Park", "@desk we need a room for the release party", a
 _SCENE = (DemoLine(10, "Dev Rao", "That is the memory limit. I raise it now.", thread=0),)
 
 
-def _read(message: Shown) -> tuple[str, str]:
+def _read(message: LocalMessage) -> tuple[str, str]:
     blocks = [b for b in message.raw.get("blocks") or [] if b.get("type") == "rich_text"]
     if not blocks:
         return message.author, message.text

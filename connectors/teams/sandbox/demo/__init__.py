@@ -7,7 +7,7 @@ from html import unescape
 from pathlib import Path
 
 from bridge.sandbox.demo_side import DemoLine, DemoSide, without_marks
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 _BYLINE = re.compile(r"\*\*(.+?)\*\*\n\n(.*)", re.DOTALL)
@@ -27,7 +27,7 @@ _SCENE = (
 )
 
 
-def _read(message: Shown) -> tuple[str, str]:
+def _read(message: LocalMessage) -> tuple[str, str]:
     """Return author and text; the bridge's messages begin with the author in bold."""
     text = str(message.raw.get("text", ""))
     if message.raw.get("textFormat") != "markdown":

@@ -14,7 +14,7 @@ import yarl
 from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from bridge.sandbox.platform import LocalPlatform, SandboxContext
 from bridge.sandbox.server import serve_sandbox
 from bridge.sandbox.user_actions import LocalUser
@@ -52,7 +52,7 @@ class Running:
     def app(self, name: str = "bridge") -> dict[str, Any]:
         return next(app for app in self.discord.world().apps if app["name"] == name)
 
-    async def say(self, text: str, *, channel: str = "", thread: str | None = None) -> Shown:
+    async def say(self, text: str, *, channel: str = "", thread: str | None = None) -> LocalMessage:
         where = channel or self.channel
         return await self.discord.post_as(self.guild, where, self.person, text, thread)
 

@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bridge.sandbox.faults import Fault
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from bridge.sandbox.platform import SandboxContext
 from bridge.sandbox.server import sandbox_app
 from bridge.sandbox.user_actions import LocalUser
@@ -97,8 +97,8 @@ class RunningTeams:
 
     async def say(
         self, text: str, *, channel: str = "", person: int = 0, thread: str | None = None
-    ) -> Shown:
-        person_id = list(self.teams.tenant.people)[person]
+    ) -> LocalMessage:
+        who = list(self.teams.tenant.people)[person]
         where = channel or self.channel
         return await self.do(self.teams.post_as(self.tenant, where, person_id, text, thread))
 

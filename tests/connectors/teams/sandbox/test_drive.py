@@ -13,7 +13,7 @@ import pytest
 
 from bridge.errors import InvalidData
 from bridge.sandbox.faults import Fault
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from bridge.sandbox.user_actions import FileUpload
 from connectors.discord.sandbox.pictures import avatar_png
 from connectors.teams.sandbox import drive as drive_module
@@ -33,8 +33,8 @@ def chat_of(teams: RunningTeams, bot: str = "bridge") -> str:
 
 async def shared(
     teams: RunningTeams, *files: FileUpload, where: str = "", text: str = ""
-) -> Shown:  # fmt: skip
-    return await teams.do(teams.user(channel=where).post_files(files, text=text))
+) -> LocalMessage:  # fmt: skip
+    return await teams.do(teams.hand(channel=where).post_files(files, text=text))
 
 
 async def fetched(
