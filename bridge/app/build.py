@@ -101,7 +101,7 @@ class Bridge:
 @dataclass(frozen=True)
 class _AgentTools:
     clock: Clock
-    tokens: SecretSource
+    secrets: SecretSource
     files: Files | None
     key_value_access: KeyValueAccess
 
@@ -180,12 +180,12 @@ def build_agents(
     tools = _AgentTools(
         clock, SecretReader(store), files, key_value_access or store or Overlay(None)
     )
-    secrets = Secrets(lambda: known_secrets(settings, tools.tokens), hide_secrets)
+    hides_secrets = Secrets(lambda: known_secrets(settings, tools.secrets), hide_secrets)
     policies = build_policies(settings)
     return {
         name: GuardedAgent(
             agent_type(entry.kind).build(name, entry.options, tools),
-            [secrets, *(policies[policy] for policy in entry.policies)],
+            [hides_secrets, *(policies[policy] for policy in entry.policies)],
         )
         for name, entry in settings.agents.items()
         if only is None or name in only
@@ -199,13 +199,13 @@ def build_policies(settings: Settings) -> dict[str, ContentPolicy]:
     }
 
 
-async def known_secrets(settings: Settings, tokens: SecretSource) -> set[str]:
+async def known_secrets(settings: Settings, secrets: SecretSource) -> set[str]:
     """The values of all secrets that the configuration refers to and that are set."""
     values: set[str] = set()
     for entry in (*settings.accounts.values(), *settings.agents.values()):
         for _, ref in secrets_of(entry.options):
             with contextlib.suppress(ConfigError):
-                values.add(await tokens.secret(ref))
+                values.add(await secrets.secret(ref))
     return values
 
 
@@ -263,7 +263,7 @@ def build_connectors(
     instance: str = "",
 ) -> dict[AccountId, Connector]:
     """A connector for each account (or `only` these); imports only their platforms."""
-    tokens = SecretReader(store)
+    secrets = SecretReader(store)
     key_value_access = key_value_access or store or Overlay(None)
     cards = all_cards(settings)
     built: dict[AccountId, Connector] = {}
@@ -273,7 +273,7 @@ def build_connectors(
         account = AccountId(name)
         tools = ConnectorTools(
             clock=clock,
-            tokens=tokens,
+            secrets=secrets,
             key_values=AccountShelf(key_value_access, account),
             public_url=settings.web.public_url,
             files=files,

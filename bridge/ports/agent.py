@@ -73,7 +73,7 @@ class AgentTools(Protocol):
         ...
 
     @property
-    def tokens(self) -> SecretSource:
+    def secrets(self) -> SecretSource:
         """Resolves references to secrets."""
         ...
 

@@ -105,7 +105,7 @@ class ConnectorTools:
     that can carry it unseen."""
 
     clock: Clock
-    tokens: SecretSource
+    secrets: SecretSource
     key_values: KeyValues
     public_url: str | None = None
     cards: Cards = NO_CARDS

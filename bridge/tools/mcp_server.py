@@ -77,7 +77,7 @@ class McpServer:
         self,
         name: str,
         settings: ToolServerSettings,
-        tokens: SecretSource,
+        secrets: SecretSource,
         clock: Clock,
         files: Files | None,
     ) -> None:
@@ -86,7 +86,7 @@ class McpServer:
         self.listed: tuple[Tool, ...] = ()
         self._listener: Callable[[str], None] = lambda server: None
         self._settings = settings
-        self._tokens = tokens
+        self._secrets = secrets
         self._clock = clock
         self._files = files
         self._redaction = Redaction(())
@@ -271,22 +271,22 @@ class McpServer:
 
     async def _transport(self, stack: AsyncExitStack) -> Any:
         settings = self._settings
-        secrets: dict[str, str] = {}
+        secret_values: dict[str, str] = {}
         for name, ref in (*settings.env.items(), *settings.headers.items()):
-            secrets[name] = await self._tokens.secret(ref)
-        bearer = "" if settings.bearer is None else await self._tokens.secret(settings.bearer)
-        self._redaction = Redaction([*secrets.values(), bearer])
+            secret_values[name] = await self._secrets.secret(ref)
+        bearer = "" if settings.bearer is None else await self._secrets.secret(settings.bearer)
+        self._redaction = Redaction([*secret_values.values(), bearer])
         if settings.command is not None:
-            return await self._program(stack, secrets)
+            return await self._program(stack, secret_values)
         import httpx2
         from mcp.client.streamable_http import streamable_http_client
 
         from bridge.tools.call_delivery import TrackingClient
 
         if bearer:
-            secrets["Authorization"] = f"Bearer {bearer}"
+            secret_values["Authorization"] = f"Bearer {bearer}"
         timeout = httpx2.Timeout(_CONNECT_S, read=settings.timeout + _POLL_S)
-        http = TrackingClient(secrets, timeout)
+        http = TrackingClient(secret_values, timeout)
         await stack.enter_async_context(http)
         return _tracked(streamable_http_client(settings.url or "", http_client=http))
 

@@ -18,7 +18,7 @@ from bridge.uacs import ToolCallPart, ToolResultPart
 
 def open_toolbox(
     settings: Mapping[str, ToolServerSettings],
-    tokens: SecretSource,
+    secrets: SecretSource,
     clock: Clock,
     files: Files | None,
 ) -> McpToolbox:
@@ -28,7 +28,7 @@ def open_toolbox(
         check_installed()
 
     def server(name: str, tool_server_settings: ToolServerSettings) -> McpServer:
-        return McpServer(name, tool_server_settings, tokens, clock, files)
+        return McpServer(name, tool_server_settings, secrets, clock, files)
 
     return McpToolbox(settings, server)
 

@@ -126,7 +126,7 @@ class DiscordConnector:
         )  # fmt: skip
 
     async def _token(self) -> str:
-        return (await self._tools.tokens.secret(self._settings.bot_token)).strip()
+        return (await self._tools.secrets.secret(self._settings.bot_token)).strip()
 
 
 def _claim_addresses(connector: DiscordConnector, settings: DiscordSettings) -> None:

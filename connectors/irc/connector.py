@@ -91,7 +91,7 @@ class IrcConnector:
 
     async def run(self, inbox: Inbox) -> None:
         self._session.keys = {
-            ids.lower(name): (await self._tools.tokens.secret(ref)).strip()
+            ids.lower(name): (await self._tools.secrets.secret(ref)).strip()
             for name, ref in self._settings.channel_keys.items()
         }
         await self._receiver.run(inbox)
@@ -174,7 +174,7 @@ class IrcConnector:
         ref = getattr(self._settings, key)
         if ref is None:
             return ""
-        secret = (await self._tools.tokens.secret(ref)).strip()
+        secret = (await self._tools.secrets.secret(ref)).strip()
         if any(character in secret for character in "\r\n\0"):
             raise ConfigError(f"{key} of IRC account {self.account!r} has a line break in it")
         return secret

@@ -116,7 +116,7 @@ class SlackConnector:
         return WebApi(settings.api_url, secret, self._tools.clock, deadline)
 
     def _secret(self, ref: SecretRef) -> Callable[[], Awaitable[str]]:
-        return lambda: self._tools.tokens.secret(ref)
+        return lambda: self._tools.secrets.secret(ref)
 
 
 def _echo_mark(call: Call, instance: str) -> Call:

@@ -37,7 +37,9 @@ class TeamsConnector:
         self._identity = BotIdentity(account, settings.app_id, settings.tenant_id)
         self._http = HttpClient()
         self._references = References(tools.key_values)
-        self._token = BotToken(settings, tools.tokens, self._http, tools.clock, tools.send_deadline)
+        self._token = BotToken(
+            settings, tools.secrets, self._http, tools.clock, tools.send_deadline
+        )
         self._sender = Sender(
             settings, self._references, self._token, self._http, tools.send_deadline
         )

@@ -54,7 +54,7 @@ class MemoryKeyValues:
 @dataclass
 class Tools:
     clock: QuickClock
-    tokens: OneSecret
+    secrets: OneSecret
     files: Files | None = None
     stored: MemoryKeyValues = field(default_factory=MemoryKeyValues)
 

@@ -91,7 +91,7 @@ class A2aAgent:
         return findings
 
     async def _probe(self, path: str) -> Request:
-        key = await api_key_of(self._settings.api_key, self._tools.tokens)
+        key = await api_key_of(self._settings.api_key, self._tools.secrets)
         return Request(f"{self._settings.base_url}{path}", bearer(key), method="GET")
 
     def run(
@@ -224,7 +224,7 @@ class A2aAgent:
         from bridge.agents.a2a.client import open_peer  # importing the SDK takes seconds
 
         settings = self._settings
-        key = await api_key_of(settings.api_key, self._tools.tokens)
+        key = await api_key_of(settings.api_key, self._tools.secrets)
         opening = open_peer(
             settings.base_url, key, settings.hosts, http, streaming=settings.streaming
         )

@@ -272,7 +272,7 @@ class AcpAgent:
         return record
 
     async def _headers(self) -> Headers:
-        return bearer(await api_key_of(self._settings.api_key, self._tools.tokens))
+        return bearer(await api_key_of(self._settings.api_key, self._tools.secrets))
 
 
 class _Type:

@@ -145,7 +145,7 @@ class ModelAgent:
 
     async def _probe(self) -> Request:
         settings, address = self._settings, self._api.model_address
-        key = await api_key_of(settings.api_key, self._tools.tokens)
+        key = await api_key_of(settings.api_key, self._tools.secrets)
         url = settings.base_url if address is None else address(settings)
         return Request(url, self._api.headers(key), method="GET")
 
@@ -369,7 +369,7 @@ class ModelAgent:
         return dialect_after(error, dialect, droppable, joins_messages=self._api.joins_messages)
 
     async def _key(self) -> str:
-        return await api_key_of(self._settings.api_key, self._tools.tokens)
+        return await api_key_of(self._settings.api_key, self._tools.secrets)
 
     async def _results(
         self, conversation: Conversation, response: Message, inputs: TurnInputs

@@ -117,7 +117,7 @@ class Transcripts:
 
     async def _transcribe(self, media_type: str, content: bytes, http: Http) -> str:
         settings = self._settings
-        key = await api_key_of(settings.transcriber_key, self._tools.tokens)
+        key = await api_key_of(settings.transcriber_key, self._tools.secrets)
         name = f"audio.{_EXTENSIONS.get(media_type.partition(';')[0], 'mp3')}"
         fields = {"model": settings.transcriber, "response_format": "json"}
         form_type, body = multipart_form(fields, name, media_type, content)

@@ -82,10 +82,10 @@ async def with_retries(
             return
 
 
-async def api_key_of(key: SecretRef | None, tokens: SecretSource) -> str:
+async def api_key_of(key: SecretRef | None, secrets: SecretSource) -> str:
     """Return the current secret; empty if none is configured. Raises ConfigError if it is
     missing."""
-    return "" if key is None else await tokens.secret(key)
+    return "" if key is None else await secrets.secret(key)
 
 
 def _pause(error: RateLimited | Unavailable | Unsettled, attempt: int) -> float:

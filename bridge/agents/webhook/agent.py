@@ -205,7 +205,7 @@ class WebhookAgent:
 
     async def _key(self) -> bytes | None:
         ref = self._settings.secret
-        return None if ref is None else signing_key(await self._tools.tokens.secret(ref))
+        return None if ref is None else signing_key(await self._tools.secrets.secret(ref))
 
     async def _response_events(
         self, request: Request, own_id: str, key: bytes | None, http: Http

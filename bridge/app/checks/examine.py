@@ -367,13 +367,13 @@ async def _tools(settings: Settings, store: Store | None, *, offline: bool) -> l
 
 
 async def _tool_server_findings(
-    name: str, settings: ToolServerSettings, tokens: SecretSource
+    name: str, settings: ToolServerSettings, secrets: SecretSource
 ) -> Sequence[Finding]:
     """Findings of a tool server's address, and whether the server lists its tools."""
-    findings = [] if settings.url is None else await probe_address(settings, tokens)
+    findings = [] if settings.url is None else await probe_address(settings, secrets)
     if any(finding.level == "error" for finding in findings):
         return findings
-    server = McpServer(name, settings, tokens, SystemClock(), None)
+    server = McpServer(name, settings, secrets, SystemClock(), None)
     try:
         if problem := await server.proved():
             return [Finding("error", problem, TOOLS_TODO)]

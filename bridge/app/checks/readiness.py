@@ -234,12 +234,12 @@ async def ask_agents(agents: Mapping[str, Agent]) -> dict[str, Sequence[Finding]
     return dict(zip(agents, findings, strict=True))
 
 
-async def probe_address(server: ToolServerSettings, tokens: SecretSource) -> Sequence[Finding]:
+async def probe_address(server: ToolServerSettings, secrets: SecretSource) -> Sequence[Finding]:
     """Whether a tool server answers at its address."""
 
     async def request() -> Request:
-        headers = {name: await tokens.secret(ref) for name, ref in server.headers.items()}
-        bearer_of = bearer(await tokens.secret(server.bearer)) if server.bearer else {}
+        headers = {name: await secrets.secret(ref) for name, ref in server.headers.items()}
+        bearer_of = bearer(await secrets.secret(server.bearer)) if server.bearer else {}
         accept = {"accept": "application/json, text/event-stream"}
         return Request(server.url or "", accept | headers | bearer_of, method="GET")
 

@@ -32,9 +32,9 @@ def check_purpose(settings: Settings) -> None:
     _refuse(list(nothing_to_do(settings)))
 
 
-async def check_needs(settings: Settings, tokens: SecretSource) -> None:
+async def check_needs(settings: Settings, secrets: SecretSource) -> None:
     """Raises ConfigError that names every missing secret and key."""
-    _refuse(await unmet(settings, tokens))
+    _refuse(await unmet(settings, secrets))
 
 
 def _refuse(needs: Sequence[Need]) -> None:
@@ -53,13 +53,13 @@ def nothing_to_do(settings: Settings) -> Iterator[Need]:
         yield Need("", "there is no room under `rooms`: nothing would be relayed", todo)
 
 
-async def unmet(settings: Settings, tokens: SecretSource) -> list[Need]:
+async def unmet(settings: Settings, secrets: SecretSource) -> list[Need]:
     """Missing secrets, and agents without the key that their API needs."""
     needs: list[Need] = []
     for part, key, ref in named_secrets(settings):
-        if (problem := await missing(ref, tokens)) is not None:
-            what, todo = problem
-            needs.append(Need(part, f"{key}: {what}", todo))
+        if (problem := await missing(ref, secrets)) is not None:
+            problem_text, todo = problem
+            needs.append(Need(part, f"{key}: {problem_text}", todo))
     return [*needs, *_without_key(settings)]
 
 
@@ -74,10 +74,10 @@ def named_secrets(settings: Settings) -> Iterator[tuple[str, str, SecretRef]]:
         yield from ((part, key, ref) for key, ref in secrets_of(options))
 
 
-async def missing(ref: SecretRef, tokens: SecretSource) -> tuple[str, str] | None:
+async def missing(ref: SecretRef, secrets: SecretSource) -> tuple[str, str] | None:
     """What is wrong with a secret and how to solve it; None if it is set."""
     try:
-        await tokens.secret(ref)
+        await secrets.secret(ref)
     except BridgeError as error:
         what, _, todo = str(error).partition("; ")
         return what, todo

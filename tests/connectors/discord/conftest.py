@@ -52,7 +52,7 @@ class Local:
         self.tokens.values |= account_settings.pop("environment")
         settings = connector_type.settings.model_validate(account_settings | changed)
         tools = ConnectorTools(
-            clock=SystemClock(), tokens=self.tokens, key_values=self.key_values,
+            clock=SystemClock(), secrets=self.tokens, key_values=self.key_values,
             send_deadline=self.send_deadline,
         )  # fmt: skip
         self.connectors.append(

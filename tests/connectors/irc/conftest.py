@@ -80,7 +80,7 @@ class Local:
         given = dict(connector_type.sandbox_settings(self.irc.app("bridge", CHANNEL), ""))
         settings = connector_type.settings.model_validate(given | changed)
         tools = ConnectorTools(
-            clock=SystemClock(), tokens=self.tokens, key_values=self.key_values, cards=self.cards,
+            clock=SystemClock(), secrets=self.tokens, key_values=self.key_values, cards=self.cards,
             files=self.files,
         )  # fmt: skip
         self.made.append(connector_type.build(AccountId("irc"), cast(Any, settings), tools))

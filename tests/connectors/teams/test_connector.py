@@ -205,9 +205,9 @@ class TurnedClock(SystemClock):
         self._turned.set()
 
 
-async def test_an_expired_secret_shows_in_the_health_without_traffic(local: Bench) -> None:
-    secrets, name = FixedTokens({}), local.settings.app_password.env or ""
-    good = vars(local.connector)["_tools"].tokens.values[name]
+async def test_a_secret_that_expires_shows_though_nobody_says_anything(made: Bench) -> None:
+    secrets, name = FixedTokens({}), made.settings.app_password.env or ""
+    good = vars(made.connector)["_tools"].secrets.values[name]
     secrets.values[name] = good
     clock = TurnedClock()
     connector = TeamsConnector(
