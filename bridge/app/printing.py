@@ -11,9 +11,9 @@ import orjson
 from bridge.model.times import datetime_of
 
 
-def nothing(what: str, todo: str) -> str:
+def nothing(absent: str, todo: str) -> str:
     """The text of an empty list: `what` it has none of, and how to add one."""
-    return f"No {what}. {todo}"
+    return f"No {absent}. {todo}"
 
 
 def table(

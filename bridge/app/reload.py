@@ -32,7 +32,7 @@ from bridge.tools.mcp_server import McpServer
 
 log = structlog.get_logger()
 
-KEPT = "the configuration file is not valid, so the last valid one stays in effect"
+LAST_VALID_STAYS = "the configuration file is not valid, so the last valid one stays in effect"
 # Sections that are read only when the bridge starts.
 _AT_START = ("store", "web", "files", "log", "catch_up", "delivery")
 _AT_ONCE = ("admins", "direct", "people", "policies")
@@ -60,8 +60,8 @@ class Reloader:
                 changes = await self._change(new)
             except BridgeError as error:
                 log.error("configuration_rejected", error=str(error))  # noqa: TRY400
-                rejection = f"{KEPT}: {error}"
-                others = (p for p in self._bridge.problems if not p.startswith(KEPT))
+                rejection = f"{LAST_VALID_STAYS}: {error}"
+                others = (p for p in self._bridge.problems if not p.startswith(LAST_VALID_STAYS))
                 self._bridge.problems[:] = [*others, rejection]
                 raise ConfigError(rejection) from error
             log.info("configuration_reloaded", changes=changes)
@@ -148,8 +148,8 @@ def _changes_between(old: Settings, new: Settings) -> list[str]:
         for name in sorted(before | after):
             if before.get(name) == after.get(name):
                 continue
-            what = "added" if name not in before else "changed" if name in after else "removed"
-            changes.append(f"{section.removesuffix('s')} {name!r} {what}")
+            change = "added" if name not in before else "changed" if name in after else "removed"
+            changes.append(f"{section.removesuffix('s')} {name!r} {change}")
     changes += [f"{part} changed" for part in _AT_ONCE if getattr(old, part) != getattr(new, part)]
     changes += [
         f"{section} changed: takes effect after a restart"

@@ -63,21 +63,29 @@ async def run(
             await server.start()
             control.open(settings.store.path, server.url)
             log.info("bridge_started", accounts=list(bridge.connectors), web=server.url)
-            routing = asyncio.create_task(
+            router_task = asyncio.create_task(
                 bridge.router.run(partial(_mark_running, bridge, server, ready))
             )
-            repeating = asyncio.create_task(tell_repeats())
-            watching = asyncio.create_task(bridge.watch.run())
-            sweeping = asyncio.create_task(_sweep(bridge))
-            following = asyncio.create_task(follow_patterns(bridge))
-            asking = asyncio.create_task(watch_readiness(bridge, ask=ask_agents))
-            reloading = asyncio.create_task(_reload_at(hung_up, bridge))
+            repeats_task = asyncio.create_task(tell_repeats())
+            watch_task = asyncio.create_task(bridge.watch.run())
+            sweep_task = asyncio.create_task(_sweep(bridge))
+            pattern_task = asyncio.create_task(follow_patterns(bridge))
+            readiness_task = asyncio.create_task(watch_readiness(bridge, ask=ask_agents))
+            reload_task = asyncio.create_task(_reload_at(hung_up, bridge))
             try:
-                await _wait_for_either(routing, stop)
+                await _wait_for_either(router_task, stop)
             finally:
                 bridge.running = False
                 await server.stop()
-                for task in (routing, watching, sweeping, following, asking, reloading, repeating):
+                for task in (
+                    router_task,
+                    watch_task,
+                    sweep_task,
+                    pattern_task,
+                    readiness_task,
+                    reload_task,
+                    repeats_task,
+                ):
                     await _cancel_and_wait(task)
         finally:
             control.close()

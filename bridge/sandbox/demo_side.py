@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bridge.sandbox.feed import LocalMessage
 
-_MARKS = re.compile(r"\\([^\w\s])|```(?:\w+\n)?|\*\*|__|~~|\|\||[*`]|^(?:> |-# )", re.MULTILINE)
+_MARKUP = re.compile(r"\\([^\w\s])|```(?:\w+\n)?|\*\*|__|~~|\|\||[*`]|^(?:> |-# )", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -61,4 +61,4 @@ class DemoSide:
 
 def without_marks(text: str) -> str:
     """Markdown as clients show it: without its signs. Pure."""
-    return _MARKS.sub(lambda match: match[1] or "", text)
+    return _MARKUP.sub(lambda match: match[1] or "", text)

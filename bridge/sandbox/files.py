@@ -11,7 +11,7 @@ from typing import IO
 
 from starlette.responses import Response, StreamingResponse
 
-MOST_BYTES = 1 << 30  # of all files together; then the oldest are forgotten
+MAX_BYTES = 1 << 30  # of all files together; then the oldest are forgotten
 _IN_MEMORY = 1 << 20  # of one file; larger ones go to the disk
 _HEAD = 256 * 1024
 _CHUNK = 64 * 1024
@@ -33,18 +33,18 @@ class StoredFile:
 class Writing:
     """A file that is being uploaded; it counts from its first byte on."""
 
-    def __init__(self, files: FileStore, most: int) -> None:
+    def __init__(self, files: FileStore, max_bytes: int) -> None:
         self._files = files
-        self._most = most
+        self._max_bytes = max_bytes
         self._spool: IO[bytes] = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115  # closed by the store
         self.size = 0
         self.head = b""
 
     def write(self, data: bytes) -> None:
         self.size += len(data)
-        if self.size > self._most:
+        if self.size > self._max_bytes:
             self.abandon()
-            raise TooMuch(f"A file of more than {self._most} bytes")
+            raise TooMuch(f"A file of more than {self._max_bytes} bytes")
         if len(self.head) < _HEAD:
             self.head += data[: _HEAD - len(self.head)]
         self._spool.write(data)
@@ -59,27 +59,29 @@ class Writing:
 class FileStore:
     """What all local platforms keep of uploads. When there is too much, the oldest files go."""
 
-    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self._most = most_bytes
-        self._kept: dict[str, tuple[StoredFile, IO[bytes]]] = {}
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        self._max_bytes = max_bytes
+        self._spools: dict[str, tuple[StoredFile, IO[bytes]]] = {}
         self.bytes = 0
-        weakref.finalize(self, _close_all, self._kept)
+        weakref.finalize(self, _close_all, self._spools)
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._spools)
 
-    def begin(self, most: int | None = None) -> Writing:
+    def begin(self, max_bytes: int | None = None) -> Writing:
         """Begin an upload of at most so many bytes; `write` to it, then `done` or `abandon`."""
-        return Writing(self, self._most if most is None else min(most, self._most))
+        return Writing(
+            self, self._max_bytes if max_bytes is None else min(max_bytes, self._max_bytes)
+        )
 
     def keep(self, data: bytes) -> StoredFile:
         writing = self.begin()
         writing.write(data)
         return writing.done()
 
-    async def take(self, chunks: AsyncIterator[bytes], most: int | None = None) -> StoredFile:
+    async def take(self, chunks: AsyncIterator[bytes], max_bytes: int | None = None) -> StoredFile:
         """Keep a stream; raises `TooMuch` beyond the bound and leaves nothing behind."""
-        writing = self.begin(most)
+        writing = self.begin(max_bytes)
         try:
             async for chunk in chunks:
                 writing.write(chunk)
@@ -94,25 +96,25 @@ class FileStore:
         return None if chunks is None else b"".join(chunks)
 
     def chunks(self, file: StoredFile) -> Iterator[bytes] | None:
-        stored = self._kept.get(file.id)
+        stored = self._spools.get(file.id)
         return None if stored is None else _chunks(stored[1], file.size)
 
     def forget(self, file: StoredFile) -> None:
-        stored = self._kept.pop(file.id, None)
+        stored = self._spools.pop(file.id, None)
         if stored is not None:
             self.bytes -= stored[0].size
             stored[1].close()
 
     def close(self) -> None:
-        _close_all(self._kept)
+        _close_all(self._spools)
         self.bytes = 0
 
     def admit(self, spool: IO[bytes], size: int, head: bytes) -> StoredFile:
         """Take a written file over; `Writing` does it."""
-        while self._kept and self.bytes + size > self._most:
-            self.forget(next(iter(self._kept.values()))[0])
+        while self._spools and self.bytes + size > self._max_bytes:
+            self.forget(next(iter(self._spools.values()))[0])
         file = StoredFile(secrets.token_hex(16), size, head)
-        self._kept[file.id] = file, spool
+        self._spools[file.id] = file, spool
         self.bytes += size
         return file
 

@@ -117,11 +117,11 @@ class _Reader:
             return False
         self._take(at)
         self._end_part()
-        following = bytes(self._buffer[len(self._line) : len(self._line) + 2])
+        next_bytes = bytes(self._buffer[len(self._line) : len(self._line) + 2])
         del self._buffer[: len(self._line)]
-        if following == b"--":
+        if next_bytes == b"--":
             self._state = "end"
-        elif following == b"\r\n":
+        elif next_bytes == b"\r\n":
             self._state = "head"
         else:
             raise BadMultipart("A boundary is followed by something else than a line end")

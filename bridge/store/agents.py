@@ -24,7 +24,7 @@ from bridge.store.queries import read_queries
 
 SQL = read_queries("agents")
 
-_KEPT = 35 * 86_400  # seconds for which spending is remembered
+_SPENDING_AGE = 35 * 86_400  # seconds for which spending is remembered
 
 
 def hold(db: sqlite3.Connection, handover: HandOver) -> None:
@@ -51,7 +51,7 @@ def called_by_others(db: sqlite3.Connection, room: RoomId, since: float) -> int:
 def spend(db: sqlite3.Connection, quotas: Collection[str], new: Spending) -> None:
     at = bucket_of(new.at)
     for quota in quotas:
-        db.execute(SQL["forget_old_spending"], (quota, at - _KEPT))
+        db.execute(SQL["forget_old_spending"], (quota, at - _SPENDING_AGE))
         db.execute(SQL["spend"], (quota, at, new.messages, new.tokens, new.micros))
 
 

@@ -213,9 +213,9 @@ def person(db: sqlite3.Connection, actor: ActorId) -> Person | None:
     return None if row is None else PEOPLE.read(row[0])
 
 
-def save_person(db: sqlite3.Connection, who: Person) -> None:
-    db.execute(SQL["save_person"], (who.id, PEOPLE.write(who)))
-    people.note_name(db, who)
+def save_person(db: sqlite3.Connection, person: Person) -> None:
+    db.execute(SQL["save_person"], (person.id, PEOPLE.write(person)))
+    people.note_name(db, person)
 
 
 def room_ids(db: sqlite3.Connection, rooms: Sequence[RoomId]) -> Mapping[RoomId, UUID]:

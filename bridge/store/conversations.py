@@ -56,13 +56,13 @@ def own_tools(
 def _with_agents(tools: Mapping[str, Sequence[ToolDescription]]) -> list[JsonValue]:
     """Each once, with the `agents` that may call it."""
     tools_by_key: dict[str, dict[str, JsonValue]] = {}
-    who: dict[str, list[JsonValue]] = {}
+    agents_by_key: dict[str, list[JsonValue]] = {}
     for agent, described in tools.items():
         for tool in described:
             key = json.dumps(tool, sort_keys=True)
             tools_by_key.setdefault(key, dict(tool))
-            who.setdefault(key, []).append(agent)
-    return [{**tool, "agents": who[key]} for key, tool in tools_by_key.items()]
+            agents_by_key.setdefault(key, []).append(agent)
+    return [{**tool, "agents": agents_by_key[key]} for key, tool in tools_by_key.items()]
 
 
 def excerpt_of(message: Message) -> str:

@@ -14,9 +14,9 @@ _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
-def corrupt(path: Path, why: str) -> StoreCorrupt:
+def corrupt(path: Path, reason: str) -> StoreCorrupt:
     return StoreCorrupt(
-        f"The store {str(path)!r} is damaged ({why}); stop the bridge and restore a backup: "
+        f"The store {str(path)!r} is damaged ({reason}); stop the bridge and restore a backup: "
         "uacs-bridge db restore BACKUP"
     )
 
@@ -53,13 +53,13 @@ def _os_error(error: OSError, path: Path) -> StoreError:
     if error.errno in _NO_ROOM:
         return _full(path)
     where = "" if error.filename in (None, str(path)) else f" on {str(error.filename)!r}"
-    why = f"{error.strerror or type(error).__name__}{where}"
+    reason = f"{error.strerror or type(error).__name__}{where}"
     todo = "give the bridge's user the file and its folder, or change store.path"
     if error.errno == errno.EROFS:
         todo = "its disk is mounted read-only: mount it for writing, or change store.path"
     elif error.errno == errno.EIO:
         todo = "look at the system's log, and at the disk"
-    return StoreError(f"The store {str(path)!r} cannot be used: {why}; {todo}")
+    return StoreError(f"The store {str(path)!r} cannot be used: {reason}; {todo}")
 
 
 def _full(path: Path) -> StoreFull:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
-_MOST = 256  # bodies remembered
+_MAX_BODIES = 256  # bodies remembered
 _LARGEST = 16_384  # bytes of a body worth remembering
 
 
@@ -28,7 +28,7 @@ class Parsed(Generic[T]):
     def write(self, value: T) -> bytes:
         body = self._write(value)
         if len(body) <= _LARGEST:
-            if len(self._known) >= _MOST:
+            if len(self._known) >= _MAX_BODIES:
                 self._known.pop(next(iter(self._known)), None)
             self._known[body] = value
         return body

@@ -25,8 +25,8 @@ SQL = read_queries("people")
 # --- names ------------------------------------------------------------------------------------
 
 
-def note_name(db: sqlite3.Connection, who: Person) -> None:
-    db.execute(SQL["note_name"], (who.id, skeleton(who.name)))
+def note_name(db: sqlite3.Connection, person: Person) -> None:
+    db.execute(SQL["note_name"], (person.id, skeleton(person.name)))
 
 
 def people_named(db: sqlite3.Connection, name: str) -> Sequence[Person]:
@@ -76,7 +76,7 @@ def linked_accounts(db: sqlite3.Connection) -> Sequence[LinkedAccount]:
 
 
 def link_people(
-    db: sqlite3.Connection, first: ActorId, other: ActorId, how: LinkMethod, now: float
+    db: sqlite3.Connection, first: ActorId, other: ActorId, method: LinkMethod, now: float
 ) -> PersonId:
     first_person, theirs = _person_of(db, first), _person_of(db, other)
     person = first_person or theirs or PersonId(uuid4().hex)
@@ -84,7 +84,7 @@ def link_people(
         db.execute(SQL["move_accounts"], (person, theirs))
     for actor, before in ((first, first_person), (other, theirs)):
         if before is None:
-            db.execute(SQL["save_account"], (actor, person, how, now))
+            db.execute(SQL["save_account"], (actor, person, method, now))
     _decide_names_anew(db, person)
     return person
 

@@ -47,7 +47,7 @@ def begin(path: Path) -> None:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
 
 
-def standing(path: Path, what: Literal["store", "backup"] = "store") -> Standing:
+def standing(path: Path, use: Literal["store", "backup"] = "store") -> Standing:
     """Examine the path of a store; reads nothing but the file's first bytes.
 
     Raises:
@@ -65,7 +65,7 @@ def standing(path: Path, what: Literal["store", "backup"] = "store") -> Standing
         raise StoreError(f"{str(path)!r} is no plain file; name one")
     if status.st_size == 0:
         return "empty"
-    _check_header(path, what)
+    _check_header(path, use)
     return "store"
 
 
@@ -114,9 +114,9 @@ def identity(path: Path) -> Identity | None:
 def check_same(path: Path, expected: Identity) -> None:
     """Raise StoreGone unless the path still holds this file."""
     if identity(path) != expected:
-        what = "removed" if _stat(path) is None else "replaced by another"
+        change = "removed" if _stat(path) is None else "replaced by another"
         raise StoreGone(
-            f"The file of the store {str(path)!r} was {what} while the bridge runs: nothing is "
+            f"The file of the store {str(path)!r} was {change} while the bridge runs: nothing is "
             "kept any more. Put the file back, or stop the bridge and restore a backup: "
             "uacs-bridge db restore BACKUP"
         )
@@ -177,14 +177,14 @@ def _check_header(path: Path, use: str) -> None:
         return  # a store that was not begun: a crash came before its first table
     if tables is None and _left_by_use(path):
         raise corrupt(path, "it does not begin as a store does")
-    what = "an SQLite file" if tables else "a file"
+    found = "an SQLite file" if tables else "a file"
     todo = (
         "Name a backup"
         if use == "backup"
         else "Change store.path. If a store stood there, move this file away first"
     )
     raise StoreError(
-        f"{str(path)!r} is {what} of another program, and no {use} of the bridge; it was not "
+        f"{str(path)!r} is {found} of another program, and no {use} of the bridge; it was not "
         f"touched. {todo}"
     )
 

@@ -62,9 +62,9 @@ def _happened(db: sqlite3.Connection, number: int, change: ReactionChange) -> bo
     if change.present and db.execute(SQL["cleared_since"], cleared).fetchone() is not None:
         return False
     before = db.execute(SQL["reacted_before"], key).fetchone()
-    stood = before is not None and bool(before[0])
+    was_present = before is not None and bool(before[0])
     applied = db.execute(SQL["react"], (*key, change.present, change.time)).rowcount
-    return bool(applied) and stood != change.present
+    return bool(applied) and was_present != change.present
 
 
 def _is_news(
@@ -108,7 +108,7 @@ def as_metadata(reactions: Iterable[tuple[str, str]]) -> list[JsonValue]:
     actors: dict[str, dict[str, None]] = {}
     for emoji, actor in reactions:
         actors.setdefault(emoji, {})[actor] = None
-    return [{"emoji": emoji, "actors": [*who]} for emoji, who in actors.items()]
+    return [{"emoji": emoji, "actors": [*actor_ids]} for emoji, actor_ids in actors.items()]
 
 
 def pin(db: sqlite3.Connection, change: PinChange, now: float) -> None:

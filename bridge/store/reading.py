@@ -39,17 +39,17 @@ def events_after(
 ) -> Sequence[RoomEvent]:
     """Return new messages first, then changes, so that a change finds its message known."""
     events: list[RoomEvent] = []
-    at, whom = after, json.dumps(viewer)
-    values = (str(room), after.posted, whom, limit)
-    for seq, what, *columns in db.execute(SQL["said_since"], values).fetchall():
+    at, viewer_json = after, json.dumps(viewer)
+    values = (str(room), after.posted, viewer_json, limit)
+    for seq, kind, *columns in db.execute(SQL["said_since"], values).fetchall():
         at = Position(seq, at.changed)
-        events.append(RoomEvent(at, what, archive.stored(columns)))
+        events.append(RoomEvent(at, kind, archive.stored(columns)))
     if len(events) == limit:
         return events
-    changed = (str(room), after.changed, whom, limit)
-    for seq, what, *columns in db.execute(SQL["changed_since"], changed).fetchall():
+    changed = (str(room), after.changed, viewer_json, limit)
+    for seq, kind, *columns in db.execute(SQL["changed_since"], changed).fetchall():
         at = Position(at.posted, seq)
-        events.append(RoomEvent(at, what, archive.stored(columns)))
+        events.append(RoomEvent(at, kind, archive.stored(columns)))
     return events
 
 

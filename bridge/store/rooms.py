@@ -73,8 +73,8 @@ def stand(db: sqlite3.Connection, form: RoomForm, now: float) -> RoomStanding:
         db.execute(SQL["begin_epoch"], (form.room, epoch, form.digest, now))
     joined_before = dict(db.execute(SQL["members"], (form.room,)).fetchall())
     first = db.execute(SQL["had_members"], (form.room,)).fetchone() is None
-    for gone in joined_before.keys() - set(form.members):
-        db.execute(SQL["leave"], (epoch, form.room, gone))
+    for left in joined_before.keys() - set(form.members):
+        db.execute(SQL["leave"], (epoch, form.room, left))
     joined = {member: joined_before.get(member, 0.0 if first else now) for member in form.members}
     for new in joined.keys() - joined_before.keys():
         db.execute(SQL["enter"], (form.room, new, joined[new], 0 if first else epoch))

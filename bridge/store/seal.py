@@ -36,25 +36,25 @@ class Seal:
     def has_key(self) -> bool:
         return self._cipher is not None
 
-    def close(self, text: str, what: str) -> bytes:
+    def close(self, text: str, name: str) -> bytes:
         nonce = os.urandom(_NONCE)
-        return _VERSION + nonce + self._with_key(what).encrypt(nonce, text.encode(), what.encode())
+        return _VERSION + nonce + self._with_key(name).encrypt(nonce, text.encode(), name.encode())
 
-    def open(self, sealed: bytes, what: str) -> str:
+    def open(self, sealed: bytes, name: str) -> str:
         """Decrypt a value. Raises StoreError when another key sealed it, or when it is damaged."""
         if sealed[:1] != _VERSION:
-            raise StoreError(f"{what} was sealed in a way that this version does not know")
+            raise StoreError(f"{name} was sealed in a way that this version does not know")
         nonce, secret = sealed[1 : 1 + _NONCE], sealed[1 + _NONCE :]
         try:
-            return self._with_key(what).decrypt(nonce, secret, what.encode()).decode()
+            return self._with_key(name).decrypt(nonce, secret, name.encode()).decode()
         except (InvalidTag, ValueError):
             raise StoreError(
-                f"{what} does not open with this key; start with the key that sealed it"
+                f"{name} does not open with this key; start with the key that sealed it"
             ) from None
 
-    def _with_key(self, what: str) -> AESGCM:
+    def _with_key(self, name: str) -> AESGCM:
         if self._cipher is None:
-            raise StoreError(f"{what} is sealed; give the store its key (UACS_BRIDGE_KEY)")
+            raise StoreError(f"{name} is sealed; give the store its key (UACS_BRIDGE_KEY)")
         return self._cipher
 
 

@@ -113,7 +113,7 @@ async def test_a_large_file_goes_to_the_disk_and_comes_back(tmp_path: Any) -> No
 
 
 async def test_the_oldest_files_go_when_there_is_too_much() -> None:
-    store = FileStore(most_bytes=100)
+    store = FileStore(max_bytes=100)
 
     files = [store.keep(bytes(40)) for _ in range(3)]
 

@@ -38,7 +38,7 @@ class Stream:
         self._artifact_fields: dict[str, Json] = {}  # members of artifacts beside their parts
         self._message_ids: set[str] = set()  # of messages that were said
         self._last_speaker = ""  # another speaker begins a paragraph
-        self._has_said_any = False
+        self._has_text = False
         self._text_by_speaker: dict[str, str] = {}  # speaker -> text
         self._progress: dict[str, str] = {}  # texts of status messages of a working task
         self._shown_parts: list[JsonValue] = []  # files and cards that were said as progress
@@ -64,7 +64,7 @@ class Stream:
     def end(self) -> Sequence[AgentEvent]:
         if self.is_at_work:
             raise AgentError(ENDED_EARLY)
-        if self._has_said_any or self.state == "TASK_STATE_FAILED":
+        if self._has_text or self.state == "TASK_STATE_FAILED":
             return ()
         progress_text = "\n\n".join(filter(None, map(str.strip, self._progress.values())))
         return self._say(_PROGRESS, [{"text": progress_text}], "") if progress_text else ()
@@ -161,18 +161,15 @@ class Stream:
             return []
         self._message_ids.add(own_id)
         parts = arr(message.get("parts"))
-        if self._has_said(parts, "artifact "):
+        if self._repeats(parts, "artifact "):
             return []
         return self._say(f"message {own_id}", parts, "")
 
-    def _has_said(self, parts: Sequence[JsonValue], speaker: str) -> bool:
+    def _repeats(self, parts: Sequence[JsonValue], speaker: str) -> bool:
         """Return whether one speaker of that kind, or all of them together, have said this text."""
-        texts = [
-            text_said for by, text_said in self._text_by_speaker.items() if by.startswith(speaker)
-        ]
+        texts = [spoken for by, spoken in self._text_by_speaker.items() if by.startswith(speaker)]
         words = _joined(parts).split() if _is_text(parts) else []
-        candidates = [*texts, " ".join(texts)]
-        return bool(words) and any(words == text_said.split() for text_said in candidates)
+        return bool(words) and words in [spoken.split() for spoken in (*texts, " ".join(texts))]
 
     def _take_artifact(self, artifact: Json, *, append: bool) -> list[AgentEvent]:
         """Take an artifact. One that arrives again with other content says only what is new."""
@@ -185,7 +182,7 @@ class Stream:
             **without(artifact, "parts"),
         }
         if append or not earlier_parts:
-            repeats = not earlier_parts and self._has_said(parts, "message ")
+            repeats = not earlier_parts and self._repeats(parts, "message ")
             earlier_parts += parts
             return [] if repeats else self._say(f"artifact {key}", parts, name)
         if parts == earlier_parts:
@@ -209,13 +206,13 @@ class Stream:
         sayable = [event for event in events if event != TextDelta(text="")]
         if (
             sayable
-            and self._has_said_any
+            and self._has_text
             and self._last_speaker != speaker
             and isinstance(sayable[0], TextDelta)
         ):
             sayable.insert(0, TextDelta(text="\n\n"))
         if sayable:
-            self._has_said_any, self._last_speaker = True, speaker
+            self._has_text, self._last_speaker = True, speaker
             self._text_by_speaker[speaker] = self._text_by_speaker.get(speaker, "") + _joined(parts)
         return sayable
 

@@ -152,10 +152,10 @@ def _part(block: Json) -> ContentPart | None:
     return media_part(MediaSource(base64=base64.b64encode(content.encode()).decode()), kind)
 
 
-def _member(block: Json, what: str) -> str:
+def _member(block: Json, name: str) -> str:
     """Return a member as the protocol names it (`content_type`), or as its proposal on message
     bodies does (`contentType`)."""
-    return text(block.get(f"content_{what}")) or text(block.get(f"content{what.capitalize()}"))
+    return text(block.get(f"content_{name}")) or text(block.get(f"content{name.capitalize()}"))
 
 
 def _value(content: str) -> ContentPart | None:

@@ -34,8 +34,10 @@ def accepted_parts(
             shown_as = named["content"] if _fits(named, schema) and not _is_text(part) else ""
             parts += [named] if shown_as else []
             path = f"/input/{number}/parts/{index}"
-            what = f"{_named(part)}, which the agent does not accept"
-            losses.append(Loss(path=path, kind="not_accepted", what=what, shown_as=str(shown_as)))
+            refused_part = f"{_named(part)}, which the agent does not accept"
+            losses.append(
+                Loss(path=path, kind="not_accepted", what=refused_part, shown_as=str(shown_as))
+            )
         if parts:
             accepted_messages.append({**message, "parts": [*parts]})
     return accepted_messages, losses

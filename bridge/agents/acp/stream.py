@@ -24,7 +24,7 @@ class Stream:
         self._run: Json = {}
         self._messages: list[Json] = []
         self._in_message = False
-        self._has_said = False
+        self._has_output = False
         self._gap = False  # whether the next text begins another message
 
     def take(self, event: JsonValue) -> Sequence[AgentEvent]:
@@ -94,7 +94,7 @@ class Stream:
     def question(self) -> Sequence[AgentEvent]:
         """Return the question of a waiting run as agent events."""
         parts = arr((self.awaited or {}).get("parts"))
-        self._gap = self._has_said
+        self._gap = self._has_output
         return [
             event for number, part in enumerate(parts) for event in self._say(part, f"q_{number}")
         ]
@@ -102,7 +102,7 @@ class Stream:
     def _begin(self, message: Json) -> None:
         self._messages.append({**without(message, "parts"), "parts": []})
         self._in_message = True
-        self._gap = self._has_said
+        self._gap = self._has_output
 
     def _part(self, part: JsonValue) -> Sequence[AgentEvent]:
         if not self._in_message:
@@ -141,7 +141,7 @@ class Stream:
         if sayable and self._gap and isinstance(sayable[0], TextDelta):
             sayable.insert(0, TextDelta(text="\n\n"))
         if sayable:
-            self._has_said, self._gap = True, False
+            self._has_output, self._gap = True, False
         return sayable
 
 

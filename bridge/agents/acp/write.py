@@ -170,8 +170,8 @@ def _text(words: str) -> Json:
     return {"content_type": PLAIN, "content": words}
 
 
-def _step(**what: JsonValue) -> Json:
-    return {"metadata": {"kind": "trajectory", **what}}
+def _step(**fields: JsonValue) -> Json:
+    return {"metadata": {"kind": "trajectory", **fields}}
 
 
 def _result(part: ToolResultPart, names: Mapping[str, str]) -> Json:

@@ -31,8 +31,8 @@ class Stream:
         self._described: set[int] = set()  # places of the calls in the last delta
         self._finish: Json = {}
         self._top: Json = {}
-        self._said_count = 0  # number of contents that were said
-        self._has_said_thoughts = False
+        self._emitted_count = 0  # number of contents that were said
+        self._has_thoughts = False
         self._wrapped = False
         self._complete = False
 
@@ -143,18 +143,18 @@ class Stream:
     def _begin(self) -> list[AgentEvent]:
         """Say the reasoning before the first word."""
         thought = text(self._message.get("thinking"))
-        if self._has_said_thoughts or not thought:
+        if self._has_thoughts or not thought:
             return []
-        self._has_said_thoughts = True
+        self._has_thoughts = True
         signature = text(self._message.get("signature"))
         beside = [state("ailoy", fields={"signature": signature})] if signature else []
         return events_of([reasoning(thought), *beside])
 
     def _close(self) -> list[AgentEvent]:
         """Say what the last part has beyond its text, which was said as it came."""
-        if self._said_count >= len(self._contents):
+        if self._emitted_count >= len(self._contents):
             return []
-        self._said_count = len(self._contents)
+        self._emitted_count = len(self._contents)
         parts = block_parts(self._contents[-1])
         return events_of(part for part in parts if not isinstance(part, TextPart))
 

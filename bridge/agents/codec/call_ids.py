@@ -22,18 +22,18 @@ class CallIds:
 
     def __init__(self, scope: str) -> None:
         self._scope = scope.replace(":", "_")
-        self._made = 0
+        self._count = 0
         self._open: dict[str, deque[str]] = defaultdict(deque)  # calls without an id, by tool name
         self._by_api_id: dict[str, deque[str]] = defaultdict(deque)
 
     def for_call(self, name: str, api_id: str) -> str:
         """Return the id of the next call of a tool; `api_id` is empty if the API gave none."""
-        self._made += 1
-        made = f"{MADE_ID}{self._scope}_{self._made}"
+        self._count += 1
+        own_id = f"{MADE_ID}{self._scope}_{self._count}"
         if not api_id:
-            self._open[name].append(made)
-            return made
-        call_id = f"{made}:{api_id}" if api_id in self._by_api_id else api_id
+            self._open[name].append(own_id)
+            return own_id
+        call_id = f"{own_id}:{api_id}" if api_id in self._by_api_id else api_id
         self._by_api_id[api_id].append(call_id)
         return call_id
 

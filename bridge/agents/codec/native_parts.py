@@ -52,9 +52,9 @@ class Piece:
         return obj(patched(block, fields)) if fields else block
 
 
-def state(api: str, **what: JsonValue) -> StructuredDataPart:
+def state(api: str, **fields: JsonValue) -> StructuredDataPart:
     """Return a part for this API alone; `what` is one of fields, item and message."""
-    return StructuredDataPart(schema_id=STATE, data={"api": api, **what})
+    return StructuredDataPart(schema_id=STATE, data={"api": api, **fields})
 
 
 def with_fields(api: str, part: ContentPart, base: Json, block: JsonValue) -> list[ContentPart]:
@@ -99,8 +99,8 @@ def pieces_of(message: Message, api: str, losses: list[Loss], pointer: str) -> t
             continue
         stored = part.data if isinstance(part.data, Mapping) else {}
         if stored.get("api") != api:
-            what = f"what the API {stored.get('api')!r} keeps for itself"
-            losses.append(Loss(path=path, kind=STATE_OF_ANOTHER, what=what))
+            lost_state = f"what the API {stored.get('api')!r} keeps for itself"
+            losses.append(Loss(path=path, kind=STATE_OF_ANOTHER, what=lost_state))
             continue
         match stored:
             case {"fields": dict(fields)}:

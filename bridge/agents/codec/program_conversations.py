@@ -63,8 +63,8 @@ def settings_losses(conversation: Conversation, api: str) -> list[Loss]:
         request = obj(obj(stored).get("request"))
         if request and obj(stored).get("api") != api:
             pointer = f"/metadata/agents/{name.replace('~', '~0').replace('/', '~1')}/request"
-            what = f"{obj(stored).get('api')}: {', '.join(request)}"
-            losses.append(Loss(path=pointer, kind="settings_of_another", what=what))
+            lost_settings = f"{obj(stored).get('api')}: {', '.join(request)}"
+            losses.append(Loss(path=pointer, kind="settings_of_another", what=lost_settings))
     return losses
 
 

@@ -238,9 +238,9 @@ def piece_as_text(piece: Piece, losses: list[Loss], reason: str = "") -> str:
         return as_file_text(title, "text/plain", document_text)
     markdown = parts_text([(part, piece.details)]) if part is not None else ""
     if part is not None and not isinstance(part, (TextPart, RequestedResponseFormatPart)):
-        what = f"{_named(part)}{f': {reason}' if reason else ''}"
+        lost_part = f"{_named(part)}{f': {reason}' if reason else ''}"
         losses.append(
-            Loss(path=piece.path, kind="part_as_text", what=what, shown_as=markdown[:200])
+            Loss(path=piece.path, kind="part_as_text", what=lost_part, shown_as=markdown[:200])
         )
     return markdown
 
@@ -265,8 +265,8 @@ def as_short_content(blocks: Sequence[JsonValue], *text_types: str) -> JsonValue
 def moved_to_top(entry: PromptEntry) -> Loss:
     """Return the Loss of instructions in the middle of a conversation, for APIs that accept
     instructions only at the top."""
-    what = "instructions in the middle of the conversation"
-    return Loss(path=entry.pieces[0].path, kind="moved", what=what, shown_as="at the top")
+    lost = "instructions in the middle of the conversation"
+    return Loss(path=entry.pieces[0].path, kind="moved", what=lost, shown_as="at the top")
 
 
 def no_instructions(entry: PromptEntry) -> Loss:
@@ -277,8 +277,8 @@ def no_instructions(entry: PromptEntry) -> Loss:
 
 def no_format() -> Loss:
     """Return the Loss of a requested answer format, for APIs that accept none."""
-    what = "the format that is wanted of the answer"
-    return Loss(path="/requested_response_format", kind="format", what=what)
+    lost = "the format that is wanted of the answer"
+    return Loss(path="/requested_response_format", kind="format", what=lost)
 
 
 def request_settings(conversation: Conversation, agent: str, api: str) -> Json:

@@ -35,7 +35,7 @@ class Stream:
         self._candidate: Json = {}
         self._content: Json = {}
         self._parts: list[Json] = []
-        self._said_count = 0  # parts that were said as a whole
+        self._emitted_count = 0  # parts that were said as a whole
         self._call_is_open = False  # whether the last part is a call whose arguments are streamed
         self._call_ids: CallIds | None = None
 
@@ -123,12 +123,12 @@ class Stream:
 
     def _close(self) -> list[AgentEvent]:
         """Say what the last part has beyond its text, which was said as it came."""
-        if self._said_count >= len(self._parts):
+        if self._emitted_count >= len(self._parts):
             return []
         if self._call_ids is None:
             self._call_ids = CallIds(text(self._top.get("responseId")) or "answer")
         parts = block_parts(self._parts[-1], self._call_ids)
-        self._said_count = len(self._parts)
+        self._emitted_count = len(self._parts)
         self._call_is_open = False
         return events_of(part for part in parts if not isinstance(part, TextPart))
 

@@ -413,8 +413,8 @@ _TOOL_FILES = "Files that the tools answered with, in their order:"
 
 
 def _broken(lines: int) -> Loss:
-    what = f"{lines} {'line' if lines == 1 else 'lines'} of its API's stream could not be read"
-    return Loss(path="", kind="stream_broken", what=what)
+    problem = f"{lines} {'line' if lines == 1 else 'lines'} of its API's stream could not be read"
+    return Loss(path="", kind="stream_broken", what=problem)
 
 
 def _checked(event: AgentEvent, broken: int) -> AgentEvent:

@@ -47,7 +47,9 @@ _DESCRIPTION = (
     "that `does` `submit` sends all inputs with it. When somebody presses a button you are told "
     "who, which, and what was filled in, as the next message; so end your answer after showing it."
 )
-_SHOWN = "The card is shown. You are told when somebody presses a button; do not wait for it."
+_CARD_IS_SHOWN = (
+    "The card is shown. You are told when somebody presses a button; do not wait for it."
+)
 
 
 def show_card_tool() -> Json:
@@ -69,7 +71,7 @@ def card_of_call(call: ToolCallPart) -> tuple[StructuredDataPart | None, ToolRes
         return None, _rejection(call, violation)
     data = cast("JsonTree", card_to_json(with_visible_targets(card)))
     part = StructuredDataPart(schema_id=SCHEMA_ID, data=data)
-    return part, ToolResultPart(tool_call_id=call.id, content=_SHOWN)
+    return part, ToolResultPart(tool_call_id=call.id, content=_CARD_IS_SHOWN)
 
 
 def with_presses(room: Conversation) -> Conversation:

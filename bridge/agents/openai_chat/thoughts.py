@@ -133,9 +133,9 @@ class ThoughtParser:
         """Read words up to the next reasoning; return whether it needs more text."""
         text = self._held
         grows = None if last else _MAY_GROW.search(text)
-        upto = grows.start() if grows else len(text)
+        limit = grows.start() if grows else len(text)
         at = 0
-        for token in _TOKEN.finditer(text, 0, upto):
+        for token in _TOKEN.finditer(text, 0, limit):
             self._line(text[at : token.start()])
             at = token.end()
             tag = token.group()
@@ -152,11 +152,11 @@ class ThoughtParser:
                     self._reread(pieces, text[: token.start()], behind)
                     return False
             self._mark(tag)
-        self._line(text[at:upto])
-        if not self._any_words and not text[:upto].strip() and not last:
+        self._line(text[at:limit])
+        if not self._any_words and not text[:limit].strip() and not last:
             self._indent, self._blank = 0, True
             return True  # spaces before the first word may stand before a tag
-        self._say(pieces, text[:upto], keep=text[upto:])
+        self._say(pieces, text[:limit], keep=text[limit:])
         return True
 
     @property

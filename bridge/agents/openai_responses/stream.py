@@ -28,7 +28,7 @@ class Stream:
         self._items: dict[int, Json] = {}
         self._block = (-1, -1)  # the text that grows: index of its item, and within it
         self._blocks: dict[tuple[int, int], JsonValue] = {}
-        self._said_parts: list[ContentPart] = []
+        self._emitted_parts: list[ContentPart] = []
         self._streamed = False
         self._complete = False
         self._call_ids = CallIds("answer")
@@ -81,7 +81,7 @@ class Stream:
         if place != last_place and place[0] == last_place[0] and last_place in self._blocks:
             events = self._say(_beside_text(block_parts(self._blocks[last_place])))
         if place[0] != last_place[0]:
-            self._said_parts = []
+            self._emitted_parts = []
         self._block = place
         self._streamed = True
         return [*events, TextDelta(text=added)] if added else events
@@ -90,13 +90,13 @@ class Stream:
         self._items[index] = item
         streamed = self._streamed and self._block[0] == index
         parts = item_parts(item, self._call_ids)
-        rest = [part for part in _beside_text(parts) if part not in self._said_parts]
-        self._said_parts = []
+        rest = [part for part in _beside_text(parts) if part not in self._emitted_parts]
+        self._emitted_parts = []
         self._streamed = False
         return events_of(rest if streamed else parts)
 
     def _say(self, parts: list[ContentPart]) -> list[AgentEvent]:
-        self._said_parts += parts
+        self._emitted_parts += parts
         return events_of(parts)
 
     def _end(self, response: Json) -> list[AgentEvent]:

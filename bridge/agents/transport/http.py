@@ -74,9 +74,9 @@ class Response:
         """The media type in lower case, without its parameters."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
-    async def whole(self, most: int) -> bytes:
+    async def whole(self, max_bytes: int) -> bytes:
         """Return all bytes. Raises AgentError if there are more than `most`."""
-        return await _whole(self._response, most)
+        return await _whole(self._response, max_bytes)
 
     def sent(self) -> AsyncGenerator[ServerSentEvent]:
         """Yield the server-sent events of the body."""
@@ -301,11 +301,11 @@ def read_json(data: bytes) -> JsonValue:
         raise AgentError("the API sent something that is not JSON") from None
 
 
-async def _whole(response: httpx.Response, most: int) -> bytes:
+async def _whole(response: httpx.Response, max_bytes: int) -> bytes:
     body = bytearray()
     async for piece in response.aiter_bytes():
         body += piece
-        if len(body) > most:
+        if len(body) > max_bytes:
             raise AgentError("the API sent an answer that is too large")
     return bytes(body)
 

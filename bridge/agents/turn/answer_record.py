@@ -16,7 +16,7 @@ from bridge.agents.codec.tool_catalogue import tool_names
 from bridge.model import Loss
 from bridge.uacs import Conversation, Message, write
 
-_MOST = 20  # losses in one record
+_MAX_LOSSES = 20  # losses in one record
 _LONGEST = 500  # characters of the reason for a refusal
 
 
@@ -44,7 +44,7 @@ def answer_record(
 def _foremost(losses: Sequence[Loss]) -> list[Loss]:
     """Return as many losses as a record holds. Demoted roles come last: every notice and every
     other agent causes one."""
-    return sorted(losses, key=lambda loss: loss.kind == ROLE_DEMOTED)[:_MOST]
+    return sorted(losses, key=lambda loss: loss.kind == ROLE_DEMOTED)[:_MAX_LOSSES]
 
 
 def refusal(words: str, **results: JsonValue) -> Json:

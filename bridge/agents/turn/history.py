@@ -26,12 +26,12 @@ _CUT = "Earlier messages are not shown."
 _NO_ANSWER = "This call was interrupted; nobody knows whether it was made."
 
 
-def readable_window(conversation: Conversation, agent: str, budget: int) -> Conversation:
+def readable_window(conversation: Conversation, agent: str, token_limit: int) -> Conversation:
     """Return the newest messages within the token limit, always with the last one. The limit is the
     one that the conversation was built for, else `budget`. If the beginning is cut, or is the
     agent's own answer, a notice stands first: APIs require that another actor begins."""
     own_budget = _history(conversation).get("budget")
-    window = Window(own_budget if isinstance(own_budget, int) else budget, agent_id(agent))
+    window = Window(own_budget if isinstance(own_budget, int) else token_limit, agent_id(agent))
     for message in reversed(conversation.messages):
         if not window.take(message):
             break

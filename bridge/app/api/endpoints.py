@@ -60,14 +60,14 @@ class ApiCall:
             raise Problem(422, f"{name}: at most {queries.LONGEST_QUERY} characters", value=value)
         return value
 
-    def number(self, name: str, usual: int | None, most: int) -> int | None:
+    def number(self, name: str, usual: int | None, maximum: int) -> int | None:
         text = self.text(name)
         if text is None:
             return usual
         number = int(text) if re.fullmatch(rf"[0-9]{{1,{_DIGITS}}}", text) else 0
-        if not 1 <= number <= most:
+        if not 1 <= number <= maximum:
             raise Problem(
-                422, f"{name}: a whole number from 1 to {most}", value=text,
+                422, f"{name}: a whole number from 1 to {maximum}", value=text,
                 todo=f"leave it out, or write {name}={usual or 1}",
             )  # fmt: skip
         return number

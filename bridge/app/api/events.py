@@ -122,7 +122,7 @@ class EventStream:
     at: Position
     deltas: bool
     _send: Send | None = None
-    _gone: bool = False
+    _disconnected: bool = False
     _quiet_since: float = 0.0
     _sent_answers: dict[str, _SentAnswer] = field(default_factory=dict[str, _SentAnswer])
     _completed: set[str] = field(default_factory=set[str])  # sent as finished, still growing
@@ -148,13 +148,13 @@ class EventStream:
     async def _leave(self, receive: Receive, news: asyncio.Event) -> None:
         while (await receive())["type"] != "http.disconnect":
             pass
-        self._gone = True
+        self._disconnected = True
         news.set()
 
     async def _send_until_end(self, news: asyncio.Event) -> None:
         try:
             await self._send_event("hello", self._hello())
-            while not self._gone:
+            while not self._disconnected:
                 await self._check_open()
                 news.clear()
                 if not await self._send_new() and not news.is_set():
@@ -205,57 +205,57 @@ class EventStream:
 
     async def _send_new(self) -> bool:
         """Send new changes and deltas; returns whether there were any."""
-        sent = 0
+        sent_count = 0
         store = self.streams.gateway.store
         if await store.position(self.room.conversation) != self.at:
-            happened = await store.events_after(
+            events = await store.events_after(
                 self.room.conversation, self.at, limit=_AT_ONCE, viewer=self.caller.actor
             )
-            for event in happened:
+            for event in events:
                 await self._send_change(event)
                 self.at = event.position
-            sent = len(happened)
+            sent_count = len(events)
         if self.deltas:
             growing = self.streams.gateway.growing(self.room.id)
             self._completed &= {message.message_id for message in growing}
             for message in growing:
                 if message.message_id not in self._completed:
-                    shown = outside_view(message, self.room.tools)
-                    sent += await self._send_growth(shown, done=False)
-        return sent > 0
+                    visible_message = outside_view(message, self.room.tools)
+                    sent_count += await self._send_growth(visible_message, complete=False)
+        return sent_count > 0
 
-    async def _send_change(self, happened: RoomEvent) -> None:
-        message, state = happened.stored.message, happened.stored.state
+    async def _send_change(self, event: RoomEvent) -> None:
+        message, state = event.stored.message, event.stored.state
         if state != "streaming" and message.message_id in self._sent_answers:
             if state != "deleted":
-                await self._send_growth(outside_view(message, self.room.tools), done=True)
+                await self._send_growth(outside_view(message, self.room.tools), complete=True)
             del self._sent_answers[message.message_id]
             self._completed.add(message.message_id)
-        position = position_text(happened.position)
+        position = position_text(event.position)
         about: dict[str, Any] = {"room": self.room.id, "position": position}
         if state == "deleted":
-            if happened.what != "said":
-                gone = {**about, "message_id": message.message_id}
-                await self._send_event("message_deleted", gone, position)
-        elif happened.what in ("reacted", "rated"):
-            name = "reactions" if happened.what == "reacted" else "feedback"
-            marks = getattr(read_bridge_metadata(message)[0], name)
-            reactions = [mark.model_dump(mode="json", exclude_unset=True) for mark in marks]
-            about |= {"message_id": message.message_id, name: reactions}
+            if event.what != "said":
+                deletion = {**about, "message_id": message.message_id}
+                await self._send_event("message_deleted", deletion, position)
+        elif event.what in ("reacted", "rated"):
+            name = "reactions" if event.what == "reacted" else "feedback"
+            entries = getattr(read_bridge_metadata(message)[0], name)
+            entry_dicts = [entry.model_dump(mode="json", exclude_unset=True) for entry in entries]
+            about |= {"message_id": message.message_id, name: entry_dicts}
             await self._send_event(f"{name}_changed", about, position)
         else:
-            kind = "message_posted" if happened.what == "said" else "message_changed"
-            whole = {**message_view(self.caller, self.room, happened.stored), "position": position}
+            kind = "message_posted" if event.what == "said" else "message_changed"
+            whole = {**message_view(self.caller, self.room, event.stored), "position": position}
             await self._send_event(kind, whole, position)
 
-    async def _send_growth(self, message: Message, *, done: bool) -> int:
+    async def _send_growth(self, message: Message, *, complete: bool) -> int:
         """Send the deltas from the reader's version to this one; returns their number."""
         growing = self._sent_answers.get(message.message_id)
         if growing is None:
             deltas = list(message_to_deltas(message, chunk=1_000_000))
         else:
             deltas = list(deltas_between(growing.message, message, seq=growing.seq))
-        if not done:
+        if not complete:
             deltas = [delta for delta in deltas if not isinstance(delta, MessageFinished)]
         for delta in deltas:
             await self._send_delta(MessageId(message.message_id), delta)
@@ -287,7 +287,7 @@ class EventStream:
             )
 
     async def _write(self, content: bytes, *, more: bool = True) -> None:
-        if self._send is not None and not self._gone:
+        if self._send is not None and not self._disconnected:
             await self._send({"type": "http.response.body", "body": content, "more_body": more})
 
 

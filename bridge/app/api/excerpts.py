@@ -32,7 +32,7 @@ def excerpts_of(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return excerpts[::-1]
 
 
-def _excerpt(raw: dict[str, Any], most: int) -> tuple[dict[str, Any], int]:
+def _excerpt(raw: dict[str, Any], max_length: int) -> tuple[dict[str, Any], int]:
     message = Message(**raw)
     visible_message = without_notices(message)
     text = message_text(visible_message)[0] if visible_message else ""
@@ -41,16 +41,16 @@ def _excerpt(raw: dict[str, Any], most: int) -> tuple[dict[str, Any], int]:
         "message_id": message.message_id,
         "time": message.timestamp,
         "said_by": {"id": actor.id, "name": (actor.name or "")[:_NAME], "role": actor.role},
-        "text": text[:most],
+        "text": text[:max_length],
     }
     if notice := _notice(message):
         excerpt["bridge_notice"] = notice
-    if len(text) > most:
-        excerpt["cut"] = f"{len(text) - most} more characters: GET the message itself"
+    if len(text) > max_length:
+        excerpt["cut"] = f"{len(text) - max_length} more characters: GET the message itself"
     files = [part.type for part in message.content if getattr(part, "source", None) is not None]
     if files:
         excerpt["files"] = files
-    return excerpt, min(len(text), most)
+    return excerpt, min(len(text), max_length)
 
 
 def _notice(message: Message) -> str:

@@ -106,7 +106,7 @@ class _Exchange:
         self._receive = receive
         self._send = send
         self._response_started = False
-        self._gone = asyncio.Event()
+        self._disconnected = asyncio.Event()
 
     async def serve(self, app: ASGIApp, scope: Scope) -> None:
         serving = asyncio.ensure_future(app(scope, self._receive_message, self._send_message))
@@ -128,12 +128,12 @@ class _Exchange:
     async def _leave(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":
             pass
-        self._gone.set()
+        self._disconnected.set()
 
     async def _receive_message(self) -> Message:
         if self._unread:
             return self._unread.pop()
-        await self._gone.wait()
+        await self._disconnected.wait()
         return {"type": "http.disconnect"}
 
     async def _send_message(self, message: Message) -> None:

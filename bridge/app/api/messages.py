@@ -59,7 +59,7 @@ from bridge.uacs import (
 )
 
 Shape = TypeVar("Shape", bound=BaseModel)
-_PATIENCE = 10.0  # seconds that a request waits for the outcome of its event
+_OUTCOME_TIMEOUT = 10.0  # seconds that a request waits for the outcome of its event
 _LONGEST_KEY = 200
 _LABEL = re.compile(r"\[@[^\]]*\]\(")
 
@@ -283,8 +283,8 @@ async def _with_stored_files(gateway: Gateway, message: Message) -> Message:
     details = dict(additions.parts)
     parts: list[ContentPart] = []
     for index, part in enumerate(message.content):
-        kept, size = await _stored_part(gateway, index, part)
-        parts.append(kept)
+        stored_part, size = await _stored_part(gateway, index, part)
+        parts.append(stored_part)
         if size:
             part_details = details.get(str(index)) or PartDetails()
             details[str(index)] = part_details.model_copy(update={"size": size})
@@ -398,12 +398,12 @@ async def _own_message(
 
 async def _outcome(gateway: Gateway, event: Event, key: str) -> str | None:
     try:
-        async with asyncio.timeout(_PATIENCE):
-            return await gateway.process_event(event, key)
+        async with asyncio.timeout(_OUTCOME_TIMEOUT):
+            return await gateway.hear(event, key)
     except TimeoutError:
         raise Problem(
             503,
-            f"The message is stored, but its outcome is not known after {_PATIENCE:g} s",
+            f"The message is stored, but its outcome is not known after {_OUTCOME_TIMEOUT:g} s",
             todo="repeat the request with the same message_id or Idempotency-Key",
             headers={"Retry-After": "5"},
         ) from None

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from bridge.errors import BridgeError, StoreError
 
-_SHOWN = 120  # characters of a value that are shown
+_MAX_VALUE_LENGTH = 120  # characters of a value that are shown
 _TITLES = {
     400: "the request cannot be read",
     401: "no valid token",
@@ -77,4 +77,4 @@ def store_trouble(error: StoreError) -> Problem:
 def _short(value: object) -> str:
     text = value if isinstance(value, str) else repr(value)
     text = text.encode("utf-8", "replace").decode()
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return text if len(text) <= _MAX_VALUE_LENGTH else f"{text[:_MAX_VALUE_LENGTH]}…"

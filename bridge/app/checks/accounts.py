@@ -32,8 +32,8 @@ async def check_account(
             async with asyncio.timeout(seconds):
                 findings += await health.check(channels, _uses(name, connector, settings))
         except TimeoutError:
-            what = f"its platform did not answer within {seconds:g} s"
-            findings.append(Finding("error", what, "check the network, then try again"))
+            problem = f"its platform did not answer within {seconds:g} s"
+            findings.append(Finding("error", problem, "check the network, then try again"))
         except BridgeError as error:
             findings.append(Finding("error", str(error), "correct it, then run check again"))
     if groups := _groups_named(name, connector, channels, settings):

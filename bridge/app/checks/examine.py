@@ -86,8 +86,8 @@ def _configuration(config: Path, settings: Settings) -> list[Finding]:
         Finding("ok", f"the code comes from {place_of_code()}"),
     ]
     for key in settings.renamed_keys:
-        what, _, note = str(key).partition("; ")
-        findings.append(Finding("warning", f"{config}: {what}", f"write {key.new_key}; {note}"))
+        problem, _, note = str(key).partition("; ")
+        findings.append(Finding("warning", f"{config}: {problem}", f"write {key.new_key}; {note}"))
     accounts_in_rooms = {
         member.account for room in settings.rooms.values() for member in room.members
     }
@@ -107,7 +107,9 @@ def _configuration(config: Path, settings: Settings) -> list[Finding]:
     for name in [agent for agent in settings.agents if agent not in members]:
         todo = "add it under a room's `agents`, or remove it"
         findings.append(Finding("warning", f"agent {name!r} is in no room", todo))
-    return findings + [Finding("error", need.what, need.todo) for need in nothing_to_do(settings)]
+    return findings + [
+        Finding("error", need.problem, need.todo) for need in nothing_to_do(settings)
+    ]
 
 
 # --- store and web server -----------------------------------------------------------------------
@@ -124,8 +126,8 @@ def _store(settings: Settings) -> list[Finding]:
     except (ConfigError, StoreError, OSError) as error:
         return [Finding("error", str(error))]  # it says what to do
     if version > newest:
-        what = f"{path} has schema {version}, this version of the bridge knows up to {newest}"
-        return [Finding("error", what, "install the newer version, or restore an older backup")]
+        problem = f"{path} has schema {version}, this version of the bridge knows up to {newest}"
+        return [Finding("error", problem, "install the newer version, or restore an older backup")]
     if version < newest:
         return [Finding("ok", f"{path}: schema {version}, `run` brings it to {newest}")]
     return [Finding("ok", f"{path}: schema {version}")]
@@ -155,17 +157,17 @@ def _web(settings: Settings) -> list[Finding]:
 
 
 def _loopback() -> Finding:
-    what = "files.allow_loopback is on: messages can make the bridge request this machine"
-    return Finding("warning", what, "take it out, unless the platforms are the sandbox's")
+    warning = "files.allow_loopback is on: messages can make the bridge request this machine"
+    return Finding("warning", warning, "take it out, unless the platforms are the sandbox's")
 
 
 def _no_links() -> Finding:
     """No fault: who wants no open port has chosen it."""
-    what = (
+    text = (
         "public_url is not set: a file that a platform does not take along with a message (too "
         "large, or of a kind it refuses) is shown as a link to where it came from, or its name"
     )
-    return Finding("ok", what)
+    return Finding("ok", text)
 
 
 def _address(host: str, port: int) -> Finding:
@@ -269,11 +271,11 @@ def _room_offline(room: RoomSettings) -> list[Finding]:
         name = member.channel.removeprefix("#").casefold()
         key = (member.account, (member.workspace or "").casefold(), name)
         if key in channels and not member.is_pattern:
-            what = f"{member.account}: channel {member.channel!r} is in this room already"
-            findings.append(Finding("error", what, "remove one line"))
+            text = f"{member.account}: channel {member.channel!r} is in this room already"
+            findings.append(Finding("error", text, "remove one line"))
         else:
-            what = f"{member.account}: {member.channel} was not looked for ({member.flow})"
-            findings.append(Finding("ok", what))
+            text = f"{member.account}: {member.channel} was not looked for ({member.flow})"
+            findings.append(Finding("ok", text))
         channels.add(key)
     return findings + _too_few_channels(room)
 
@@ -288,11 +290,11 @@ def picture_findings(picture: str | None, public_url: str | None) -> list[Findin
     try:
         loaded = agent_picture(picture)
     except ConfigError as error:
-        what, _, todo = str(error).partition("; ")
-        return [Finding("error", f"picture: {what}", todo)]
+        problem, _, todo = str(error).partition("; ")
+        return [Finding("error", f"picture: {problem}", todo)]
     if loaded.content and public_url is None:
-        what = "picture: platforms cannot fetch the file, and show their own stand-in"
-        return [Finding("warning", what, "set web.public_url, or give an https address")]
+        problem = "picture: platforms cannot fetch the file, and show their own stand-in"
+        return [Finding("warning", problem, "set web.public_url, or give an https address")]
     return [Finding("ok", f"picture is there ({loaded.media_type or loaded.url})")]
 
 
@@ -340,8 +342,8 @@ def _buildable_agents(
         try:
             built |= build_agents(settings, store, clock, None, only=[name])
         except ConfigError as error:
-            what, _, mend = str(error).partition("; ")
-            refused[f"agents.{name}"] = Finding("error", what, mend or todo)
+            problem, _, mend = str(error).partition("; ")
+            refused[f"agents.{name}"] = Finding("error", problem, mend or todo)
     return built, refused
 
 
@@ -351,8 +353,8 @@ async def _tools(settings: Settings, store: Store | None, *, offline: bool) -> l
     try:
         check_installed()
     except ConfigError as error:
-        what, _, todo = str(error).partition("; ")
-        return [("Tools", [Finding("error", what, todo)])]
+        problem, _, todo = str(error).partition("; ")
+        return [("Tools", [Finding("error", problem, todo)])]
     secrets = await _secrets(settings, store, "tools")
     chapters: list[Chapter] = []
     for name, server in settings.tools.items():
@@ -388,14 +390,14 @@ async def _secrets(
     """Account, agent or tool server -> whether its secrets are set."""
     findings: dict[str, list[Finding]] = {name: [] for name in getattr(settings, section)}
     unmet_needs = {
-        (need.part, need.what): need for need in await unmet(settings, SecretReader(store))
+        (need.part, need.problem): need for need in await unmet(settings, SecretReader(store))
     }
-    for (part, what), need in unmet_needs.items():
+    for (part, problem), need in unmet_needs.items():
         if part.partition(".")[0] == section:
-            findings[part.partition(".")[2]].append(Finding("error", what, need.todo))
+            findings[part.partition(".")[2]].append(Finding("error", problem, need.todo))
     for part, key, ref in named_secrets(settings):
         name = part.partition(".")[2]
-        is_unmet = any(what.startswith(f"{key}: ") for at, what in unmet_needs if at == part)
+        is_unmet = any(problem.startswith(f"{key}: ") for at, problem in unmet_needs if at == part)
         if part.partition(".")[0] == section and not is_unmet:
             findings[name].append(Finding("ok", f"{key} is there ({ref})"))
     return findings
@@ -425,8 +427,8 @@ async def _outsiders(connector: Connector, channel: ChannelRef) -> list[Finding]
     except (BridgeError, TimeoutError):
         return []
     todo = "what is said in the room's other channels is shown there: make it flow: in if not meant"
-    what = f"{channel.channel} is also read by {' and '.join(others)}"
-    return [Finding("warning", what, todo)] if others else []
+    warning = f"{channel.channel} is also read by {' and '.join(others)}"
+    return [Finding("warning", warning, todo)] if others else []
 
 
 def _reachability(name: str, public_url: str | None, findings: Sequence[Finding]) -> list[Finding]:
@@ -457,8 +459,10 @@ async def _room(room: RoomSettings, found_channels: _RoomChannels) -> list[Findi
     for member in in_order(room.members):
         for place in matching_accounts(member, list(found_channels.connectors)):
             if AccountId(place.account) not in found_channels.connectors:
-                what = f"{place.channel} was not looked for: account {place.account!r} is not ready"
-                findings.append(Finding("warning", what, "correct the account first"))
+                problem = (
+                    f"{place.channel} was not looked for: account {place.account!r} is not ready"
+                )
+                findings.append(Finding("warning", problem, "correct the account first"))
             elif member.is_pattern:
                 findings.append(await _pattern(place, room_channels, found_channels))
             else:
@@ -490,11 +494,11 @@ async def _pattern(
         ):
             _note(member, channel, room_channels, found_channels)
             names.append(f"#{name}")
-    what = f"{member.account}: {member.channel} means {', '.join(names) or 'no channel yet'}"
+    text = f"{member.account}: {member.channel} means {', '.join(names) or 'no channel yet'}"
     if not names and not channels:
         todo = "invite the bot to such channels, or correct the pattern; if none is there yet, wait"
-        return Finding("warning", what, todo)
-    return Finding("ok", f"{what} ({member.flow})")
+        return Finding("warning", text, todo)
+    return Finding("ok", f"{text} ({member.flow})")
 
 
 async def _channel(
@@ -508,8 +512,8 @@ async def _channel(
     try:
         check_once(member, channel, found_channels.speakers, room_channels)
     except ConfigError as error:
-        what, _, todo = str(error).partition("; ")
-        return Finding("error", what, todo)
+        problem, _, todo = str(error).partition("; ")
+        return Finding("error", problem, todo)
     _note(member, channel, room_channels, found_channels)
     name = "" if member.channel == channel.channel else f" is {channel.channel}"
     return Finding("ok", f"{member.account}: {member.channel}{name} ({member.flow})")

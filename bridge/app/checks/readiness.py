@@ -253,7 +253,7 @@ async def _agent_findings(agent: Agent) -> Sequence[Finding]:
         async with asyncio.timeout(_DEADLINE):
             return await agent.check()
     except TimeoutError:
-        what = f"its API did not answer within {_DEADLINE:g} s"
-        return [Finding("error", what, "check the network, then try again")]
+        problem = f"its API did not answer within {_DEADLINE:g} s"
+        return [Finding("error", problem, "check the network, then try again")]
     except BridgeError as error:
         return [Finding("error", str(error), "correct it in the configuration")]

@@ -12,21 +12,21 @@ from bridge.errors import BridgeError
 from bridge.model import ChannelRef
 from bridge.sandbox.feed import LocalMessage
 
-_PATIENCE = 15.0
+_TIMEOUT = 15.0
 _LOOK = 0.01
 
 
 class Cast:
     """The people of one room; remembers each posted line by its number.
 
-    `patience`: seconds that the copies of a line may take to arrive on the other platforms.
+    `timeout`: seconds that the copies of a line may take to arrive on the other platforms.
     """
 
-    def __init__(self, demo: Demo, room: str = ROOMS[0], patience: float = _PATIENCE) -> None:
+    def __init__(self, demo: Demo, room: str = ROOMS[0], timeout: float = _TIMEOUT) -> None:
         self.demo = demo
         self.room = room
-        self._patience = patience
-        self._said: list[tuple[Line, LocalMessage]] = []
+        self._timeout = timeout
+        self._posted: list[tuple[Line, LocalMessage]] = []
 
     async def say(self, line: Line) -> LocalMessage:
         """Post a line, in the thread of its root, which may come from another platform."""
@@ -34,25 +34,25 @@ class Cast:
         thread = None if line.thread is None else await self._root(line.thread, line.platform)
         person = self.demo.sides[line.platform].person_named(line.person)
         message = await self.demo.say(line.platform, channel, person, line.text, thread)
-        self._said.append((line, message))
+        self._posted.append((line, message))
         return message
 
     async def wait_for_copies(self) -> None:
         """Wait until the copies of the last line are on all other platforms."""
-        line, _ = self._said[-1]
+        line, _ = self._posted[-1]
         for platform in self.demo.sides:
             if platform != line.platform:
-                await self._root(len(self._said) - 1, platform)
+                await self._root(len(self._posted) - 1, platform)
 
     async def _root(self, number: int, platform: str) -> str:
         """The native id of a line or its copy on this platform; waits for the copy."""
-        line, posted = self._said[number]
+        line, posted = self._posted[number]
         if line.platform == platform:
             return posted.id
         source, target = self._channel(line.platform), self._channel(platform)
         store = self.demo.bridge.store
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._timeout):
                 while True:
                     message = await store.resolve(source, posted.id)
                     copies = await store.copies(message, target) if message else ()
@@ -62,7 +62,7 @@ class Cast:
         except TimeoutError:
             raise BridgeError(
                 f"Line {number} ({line.person} on {line.platform}) did not come to {platform} "
-                f"within {self._patience:g} s"
+                f"within {self._timeout:g} s"
             ) from None
 
     def _channel(self, platform: str) -> ChannelRef:

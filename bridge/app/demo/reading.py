@@ -28,12 +28,12 @@ class VisibleMessage:
     thread: str | None = None
 
 
-def read(shown: LocalMessage) -> VisibleMessage:
+def read(message: LocalMessage) -> VisibleMessage:
     """The message as a person sees it; its platform must be one that the demo shows."""
-    side = local_platform_types()[shown.platform].demo
-    author, text = side.read(shown) if side else (shown.author, shown.text)
-    thread = None if shown.thread == shown.id else shown.thread
-    return VisibleMessage(shown.id, author, text, shown.time, shown.bot, thread)
+    side = local_platform_types()[message.platform].demo
+    author, text = side.read(message) if side else (message.author, message.text)
+    thread = None if message.thread == message.id else message.thread
+    return VisibleMessage(message.id, author, text, message.time, message.bot, thread)
 
 
 def read_archived(message: Message) -> str:

@@ -23,7 +23,7 @@ from bridge.sandbox.feed import LocalMessage
 from bridge.uacs import Conversation
 
 ARCHIVE_MARK = "--- The archive of the room, one UACS Conversation in JSON ---"
-PATIENCE = 20.0  # seconds for a line to appear on all platforms
+LINE_TIMEOUT = 20.0  # seconds for a line to appear on all platforms
 _LOOK = 0.005
 _WIDEST = 110  # characters of a line of the transcript
 _MOST_LINES = 6
@@ -49,10 +49,10 @@ class ScriptRun:
     late: list[str] = field(default_factory=list[str])
 
 
-async def play_script(demo: Demo, *, json_only: bool = False, patience: float = PATIENCE) -> int:
+async def play_script(demo: Demo, *, json_only: bool = False, timeout: float = LINE_TIMEOUT) -> int:
     """Play the conversation and print it; returns 0 if every platform shows what it should,
     else 1."""
-    played = await _play(demo, patience)
+    played = await _play(demo, timeout)
     conversation = await archived(demo, ROOMS[0])
     problems = list(played.late)
     for platform in demo.sides:
@@ -71,9 +71,9 @@ async def play_script(demo: Demo, *, json_only: bool = False, patience: float = 
 # --- playing ------------------------------------------------------------------------------------
 
 
-async def _play(demo: Demo, patience: float) -> ScriptRun:
+async def _play(demo: Demo, timeout: float) -> ScriptRun:
     played = ScriptRun()
-    cast = Cast(demo, patience=patience)
+    cast = Cast(demo, timeout=timeout)
     watching = asyncio.create_task(_watch(demo, played))
     try:
         for number, line in enumerate(lines_of("script", demo_types())):
@@ -86,10 +86,10 @@ async def _play(demo: Demo, patience: float) -> ScriptRun:
             played.roots[number] = len(played.expected)
             thread = None if line.thread is None else played.roots[line.thread]
             played.expected.append(Expected(line.person, line.reads or line.text, thread))
-            if await _wait_until_everywhere(demo, played, line, patience):
+            if await _wait_until_everywhere(demo, played, line, timeout):
                 played.crossings.append((time.monotonic() - began) * 1000)
             if line.answered:
-                await _wait_for_answer(demo, played, patience)
+                await _wait_for_answer(demo, played, timeout)
     finally:
         watching.cancel()
         with suppress(asyncio.CancelledError):
@@ -97,17 +97,15 @@ async def _play(demo: Demo, patience: float) -> ScriptRun:
     return played
 
 
-async def _wait_until_everywhere(
-    demo: Demo, played: ScriptRun, line: Line, patience: float
-) -> bool:
+async def _wait_until_everywhere(demo: Demo, played: ScriptRun, line: Line, timeout: float) -> bool:
     missing = set(demo.sides)
-    end = time.monotonic() + patience
+    end = time.monotonic() + timeout
     while missing and time.monotonic() < end:
         missing = {name for name in missing if not _shows(demo, name, played.expected[-1])}
         await asyncio.sleep(_LOOK)
     for name in missing:
         played.late.append(
-            f"{name}: what {line.person} said on {line.platform} did not come within {patience:g} s"
+            f"{name}: what {line.person} said on {line.platform} did not come within {timeout:g} s"
         )
     return not missing
 
@@ -124,9 +122,9 @@ def _shows(demo: Demo, platform: str, expected: Expected) -> bool:
     return False
 
 
-async def _wait_for_answer(demo: Demo, played: ScriptRun, patience: float) -> None:
+async def _wait_for_answer(demo: Demo, played: ScriptRun, timeout: float) -> None:
     """Wait until all platforms show the agent's whole answer, as the archive has it."""
-    end = time.monotonic() + patience
+    end = time.monotonic() + timeout
     while time.monotonic() < end:
         conversation = await archived(demo, ROOMS[0])
         answers = [m for m in conversation.messages if m.actor.name == AGENT]
@@ -137,7 +135,7 @@ async def _wait_for_answer(demo: Demo, played: ScriptRun, patience: float) -> No
             played.expected.append(expected)
             return
         await asyncio.sleep(0.02)
-    played.late.append(f"{AGENT}: its answer is not the same on all sides after {patience:g} s")
+    played.late.append(f"{AGENT}: its answer is not the same on all sides after {timeout:g} s")
 
 
 async def _watch(demo: Demo, played: ScriptRun) -> None:
@@ -164,11 +162,11 @@ def _standing(demo: Demo, platform: str) -> list[LocalMessage]:
 def _compare_side(demo: Demo, platform: str, played: ScriptRun) -> list[str]:
     """Compare a platform's authors, texts, order and threads with the expected ones."""
     messages = _standing(demo, platform)
-    reads = _joined([read(shown) for shown in messages], played.expected)
+    reads = _joined([read(actual_lines) for actual_lines in messages], played.expected)
     numbers = {message.id: number for number, message in enumerate(reads)}
     look = demo_types()[platform].demo
     threaded = look is None or look.threads
-    shown = [
+    actual_lines = [
         _line(
             message.author,
             message.text,
@@ -181,7 +179,7 @@ def _compare_side(demo: Demo, platform: str, played: ScriptRun) -> list[str]:
         for message in played.expected
     ]
     problems = _difference(
-        f"{demo.sides[platform].label} does not show what it should", expected_lines, shown
+        f"{demo.sides[platform].label} does not show what it should", expected_lines, actual_lines
     )
     if look is not None:
         problems += look.complaints(messages)

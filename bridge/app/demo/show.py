@@ -48,15 +48,15 @@ class DemoOptions:
 async def show(options: DemoOptions) -> int:
     """Run until done or stopped; returns the exit code."""
     with stop_signals() as stop, _folder(options.data) as folder:
-        showing = asyncio.create_task(
+        demo_task = asyncio.create_task(
             _script(options, folder) if options.scripted else _page(options, folder)
         )
-        stopping = asyncio.create_task(stop.wait())
-        await asyncio.wait({showing, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        stopping.cancel()
-        showing.cancel()
+        stop_task = asyncio.create_task(stop.wait())
+        await asyncio.wait({demo_task, stop_task}, return_when=asyncio.FIRST_COMPLETED)
+        stop_task.cancel()
+        demo_task.cancel()
         try:
-            return await showing
+            return await demo_task
         except asyncio.CancelledError:
             return _INTERRUPTED if options.scripted else 0
 

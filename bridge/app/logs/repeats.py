@@ -26,12 +26,12 @@ MOST_EVENTS = 500
 LOOK = 5.0  # seconds between two checks for counts that are due
 _COUNTED = ("warning", "error", "critical")
 # The subject of an event: events of different subjects are different problems.
-ABOUT = (
+SUBJECTS = (
     "logger", "account", "agent", "server", "room", "channel", "lane", "platform", "path", "part",
     "tool", "endpoint",
 )  # fmt: skip
-WHY = ("error", "reason", "why", "problem")
-WHICH = ("code", "kind", "status")
+CAUSE_TEXTS = ("error", "reason", "why", "problem")
+CAUSE_CODES = ("code", "kind", "status")
 # Quoted values, ids and numbers, except a number that may be an HTTP status: that is another cause.
 _NEW_EACH_TIME = re.compile(
     r"'[^'\n]{0,400}'|\"[^\"\n]{0,400}\"|<[^<>\n]{0,400}>|\b[0-9a-fA-F-]{8,}\b"
@@ -81,27 +81,27 @@ class Repeats:
     def tell(self, *, everything: bool = False) -> None:
         """Log the counts that are due; with `everything`, all counts."""
         now = self._clock()
-        due: list[tuple[_Logged, float]] = []
+        due_counts: list[tuple[_Logged, float]] = []
         with self._lock:
             for key, logged in list(self._logged.items()):
                 if not everything and now - logged.since < WINDOW:
                     continue
                 if logged.count:
-                    due.append((logged, now - logged.since))
+                    due_counts.append((logged, now - logged.since))
                     self._logged[key] = _Logged(now, 0, {}, logged.method)
                 else:
                     self._forget(key)
-        for logged, seconds in due:
+        for logged, seconds in due_counts:
             facts = {key: value for key, value in logged.last.items() if key != "event"}
             facts |= {_SUMMARY: logged.count, "seconds": round(seconds)}
             getattr(structlog.get_logger(), logged.method)(logged.last["event"], **facts)
 
     def _key(self, event: Event) -> Key:
         name = (_text(event.get("event")), event["level"])
-        about = tuple((key, str(event[key])[:_LONGEST]) for key in ABOUT if key in event)
-        why = tuple((key, _text(event[key])) for key in WHY if key in event)
-        why += tuple((key, str(event[key])[:_LONGEST]) for key in WHICH if key in event)
-        key: Key = (name, about, why, _cause(event.get("exc_info")))
+        subject = tuple((key, str(event[key])[:_LONGEST]) for key in SUBJECTS if key in event)
+        cause = tuple((key, _text(event[key])) for key in CAUSE_TEXTS if key in event)
+        cause += tuple((key, str(event[key])[:_LONGEST]) for key in CAUSE_CODES if key in event)
+        key: Key = (name, subject, cause, _cause(event.get("exc_info")))
         if key in self._logged:
             return key
         if name not in self._causes and len(self._causes) >= MOST_EVENTS:

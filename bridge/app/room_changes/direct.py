@@ -14,7 +14,7 @@ from bridge.router.signals import DirectMessageCame
 
 log = structlog.get_logger()
 
-_MOST = 10_000  # rooms for direct messages
+_MAX_ROOMS = 10_000  # rooms for direct messages
 
 
 class DirectRooms:
@@ -39,12 +39,12 @@ class DirectRooms:
         async with self._one_at_a_time:
             if bridge.rooms.concern(account, channel):
                 return
-            if len(bridge.rooms.all) - len(bridge.settings.rooms) >= _MOST:
+            if len(bridge.rooms.all) - len(bridge.settings.rooms) >= _MAX_ROOMS:
                 log.warning("too_many_direct_rooms", account=account)
                 return
             now, own_id = bridge.clock.time(), RoomId(f"{DIRECT}{channel.key}")
             link = RoomLink(own_id, account, channel, linked=True, by="direct message", at=now)
             await bridge.store.link_channel(link)
-            made = await direct_rooms(bridge.settings, bridge.connectors, bridge.store, [link])
-            bridge.router.reconfigure.add_rooms(made)
+            new_rooms = await direct_rooms(bridge.settings, bridge.connectors, bridge.store, [link])
+            bridge.router.reconfigure.add_rooms(new_rooms)
         log.info("direct_room_opened", room=own_id)

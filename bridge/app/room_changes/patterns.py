@@ -8,7 +8,7 @@ import asyncio
 import structlog
 
 from bridge.app.build import Bridge
-from bridge.app.reload import KEPT
+from bridge.app.reload import LAST_VALID_STAYS
 from bridge.app.rooms.find import find_rooms
 from bridge.errors import BridgeError
 from bridge.model import AccountId
@@ -52,7 +52,7 @@ async def update_rooms(bridge: Bridge) -> None:
     except BridgeError as error:
         log.warning("pattern_update_failed", error=str(error))
         return
-    wrong_file = [problem for problem in bridge.problems if problem.startswith(KEPT)]
+    wrong_file = [problem for problem in bridge.problems if problem.startswith(LAST_VALID_STAYS)]
     bridge.problems[:] = [*wrong_file, *problems]
     before = {(r.id, m.channel) for r in bridge.rooms.all for m in r.members}
     after = {(r.id, m.channel) for r in rooms.all for m in r.members}

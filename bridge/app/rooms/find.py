@@ -147,8 +147,8 @@ def matching_accounts(
     """A member for each account that its glob matches."""
     if not is_glob(member_settings.account):
         return [member_settings]
-    meant = [name for name in accounts if matches(member_settings.account, name)]
-    return [member_settings.model_copy(update={"account": name}) for name in meant]
+    matching = [name for name in accounts if matches(member_settings.account, name)]
+    return [member_settings.model_copy(update={"account": name}) for name in matching]
 
 
 async def _with_links(
@@ -188,9 +188,9 @@ def membership_with(membership_settings: MembershipSettings, settings: Settings)
     membership = membership_of(membership_settings)
     if membership_settings.tools is None and agent is not None:
         membership = replace(membership, tools=agent.tools)
-    usual = getattr(agent and agent.options, "history_tokens", None)
-    budget = membership_settings.history_tokens or usual
-    return replace(membership, history_tokens=budget) if budget else membership
+    agents_limit = getattr(agent and agent.options, "history_tokens", None)
+    history_tokens = membership_settings.history_tokens or agents_limit
+    return replace(membership, history_tokens=history_tokens) if history_tokens else membership
 
 
 def check_once(

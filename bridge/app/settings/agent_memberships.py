@@ -142,13 +142,13 @@ def membership_problems(where: str, memberships: tuple[MembershipSettings, ...])
         return [f"{where}.agents: {error}"]
     return [
         f"{where}.agents[{first}] ({memberships[first].agent}) and [{second}] "
-        f"({memberships[second].agent}) are ambiguous: {why}; {_todo(why)}"
-        for first, second, why in pairs
+        f"({memberships[second].agent}) are ambiguous: {ambiguity}; {_todo(ambiguity)}"
+        for first, second, ambiguity in pairs
     ]
 
 
-def _todo(why: str) -> str:
-    if "same agent" in why:
+def _todo(ambiguity: str) -> str:
+    if "same agent" in ambiguity:
         return "give it one membership with several routes"
     return "make one more specific, give it a priority, or set `always_answer` for one"
 

@@ -484,20 +484,20 @@ class _Accounts:
 
 def _unmatched_globs(settings: Settings) -> Iterator[str]:
     """Problems of globs of people that match nobody: most of them are typing errors."""
-    for index, why in unmatched_globs(settings.admins):
-        yield f"admins[{index}]: {why}"
+    for index, problem in unmatched_globs(settings.admins):
+        yield f"admins[{index}]: {problem}"
     for name, server in settings.tools.items():
-        for index, why in unmatched_approvers(server.approvers):
-            yield f"tools.{name}.approvers[{index}]: {why}"
+        for index, problem in unmatched_approvers(server.approvers):
+            yield f"tools.{name}.approvers[{index}]: {problem}"
     members = [(f"rooms.{name}", room.agents) for name, room in settings.rooms.items()]
     members += [(f"direct[{index}]", direct.agents) for index, direct in enumerate(settings.direct)]
     for where, memberships in members:
         for number, membership in enumerate(memberships):
             for key, globs in (("allow", membership.allow), ("deny", membership.deny)):
-                for index, why in unmatched_globs(globs, groups=True):
-                    yield f"{where}.agents[{number}].{key}[{index}]: {why}"
-            for index, why in unmatched_globs(membership.operators):
-                yield f"{where}.agents[{number}].operators[{index}]: {why}"
+                for index, problem in unmatched_globs(globs, groups=True):
+                    yield f"{where}.agents[{number}].{key}[{index}]: {problem}"
+            for index, problem in unmatched_globs(membership.operators):
+                yield f"{where}.agents[{number}].operators[{index}]: {problem}"
 
 
 def _unknown_tools(settings: Settings) -> list[str]:

@@ -17,14 +17,14 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 @dataclass(frozen=True)
 class Need:
-    """A missing part: `part` is its place (`accounts.acme`), `what` it lacks, `todo` solves it."""
+    """A need of the part at this place (`accounts.acme`); `todo` solves the problem."""
 
     part: str
-    what: str
+    problem: str
     todo: str
 
     def __str__(self) -> str:
-        return f"{self.part}{'.' if self.part else ''}{self.what}; {self.todo}"
+        return f"{self.part}{'.' if self.part else ''}{self.problem}; {self.todo}"
 
 
 def check_purpose(settings: Settings) -> None:
@@ -79,8 +79,8 @@ async def missing(ref: SecretRef, secrets: SecretSource) -> tuple[str, str] | No
     try:
         await secrets.secret(ref)
     except BridgeError as error:
-        what, _, todo = str(error).partition("; ")
-        return what, todo
+        problem, _, todo = str(error).partition("; ")
+        return problem, todo
     return None
 
 
@@ -92,10 +92,10 @@ def _without_key(settings: Settings) -> Iterator[Need]:
             continue
         field = type(options).model_fields.get("base_url")
         if field is not None and not field.is_required() and options.base_url == field.default:
-            what = f"api_key: {options.base_url} requires a key"
+            problem = f"api_key: {options.base_url} requires a key"
             variable = f"{name.upper().replace('-', '_')}_API_KEY"
             todo = f"say where it is found: api_key: {{env: {variable}}}"
-            yield Need(f"agents.{name}", what, todo)
+            yield Need(f"agents.{name}", problem, todo)
 
 
 def wrong_public_url(url: str) -> str:

@@ -40,12 +40,12 @@ def _may_mean(glob: str, kinds: tuple[str, ...]) -> bool:
 
 def unmatched_approvers(globs: Sequence[str]) -> Iterator[tuple[int, str]]:
     """As `nobody_meant`; `asker`, `admins` and ids of persons are valid, too."""
-    for index, why in unmatched_globs(globs):
+    for index, problem in unmatched_globs(globs):
         glob = globs[index]
         if glob in (ASKER, ADMINS) or _PERSON.fullmatch(glob):
             continue
         near = closest(glob, (ASKER, ADMINS))
-        yield index, f"{glob!r} is nobody; did you mean {near!r}?" if near else why
+        yield index, f"{glob!r} is nobody; did you mean {near!r}?" if near else problem
 
 
 @cache

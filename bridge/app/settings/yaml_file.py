@@ -142,9 +142,9 @@ def _problem(error: yaml.YAMLError, text: str) -> str:
         )
     mark = getattr(error, "problem_mark", None)
     line = f" line {mark.line + 1}" if mark else ""
-    what = getattr(error, "problem", None) or "see its syntax"
+    problem = getattr(error, "problem", None) or "see its syntax"
     todo = _todo(text.splitlines()[mark.line : mark.line + 1] if mark else [])
-    return f"{line} is not valid YAML: {what}{todo}"
+    return f"{line} is not valid YAML: {problem}{todo}"
 
 
 def _todo(lines: Sequence[str]) -> str:

@@ -96,8 +96,8 @@ def _with_counted_states(losses: Sequence[Loss]) -> Iterator[Loss]:
         if loss.kind != STATE_OF_ANOTHER:
             yield loss
         elif times := count.pop(loss.what, 0):
-            what = f"{loss.what} ({times} times)" if times > 1 else loss.what
-            yield loss.model_copy(update={"what": what})
+            counted = f"{loss.what} ({times} times)" if times > 1 else loss.what
+            yield loss.model_copy(update={"what": counted})
 
 
 def uacs_json(value: Conversation | Message) -> JsonValue:

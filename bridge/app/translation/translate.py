@@ -164,9 +164,11 @@ def _from_conversation(conversation: Conversation, payload: JsonValue, target: s
         messages += written.messages
         at = f"/messages/{number}"
         if message.actor.role == "system" and target != CARD:
-            what = f"system {display_name(message.actor)}"
+            instructions = f"system {display_name(message.actor)}"
             shown_as = "an ordinary message"
-            losses.append(Loss(path=f"{at}/actor", kind=ROLE_DEMOTED, what=what, shown_as=shown_as))
+            losses.append(
+                Loss(path=f"{at}/actor", kind=ROLE_DEMOTED, what=instructions, shown_as=shown_as)
+            )
         losses += (loss.model_copy(update={"path": f"{at}{loss.path}"}) for loss in written.losses)
     return Translation(tuple(messages), tuple(losses))
 
@@ -212,8 +214,9 @@ def _not_read(codec: Codec, native: JsonValue) -> Iterator[Loss]:
         yield from codec.left_out(payload)
         for path in codec.unexpanded(payload):
             value = at_place(native, path)
-            what = value if isinstance(value, str) else "a place for data"
-            yield Loss(path=path, kind="template_unexpanded", what=what, shown_as=what)
+            placeholder = value if isinstance(value, str) else "a place for data"
+            kind = "template_unexpanded"
+            yield Loss(path=path, kind=kind, what=placeholder, shown_as=placeholder)
 
 
 # --- from UACS ------------------------------------------------------------------------------

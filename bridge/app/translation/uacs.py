@@ -75,8 +75,8 @@ def _as_message(
         try:
             check_nesting(home, _DEEPEST_HOME)
         except CodecError as error:
-            what = f"{name}: {error.reason}"
-            losses += (Loss(path="", kind="home_not_kept", what=what, shown_as="the parts"),)
+            problem = f"{name}: {error.reason}"
+            losses += (Loss(path="", kind="home_not_kept", what=problem, shown_as="the parts"),)
         else:
             additions = content.additions.model_copy(update={"home": home})
             whole = with_bridge_metadata(message, additions)

@@ -13,7 +13,7 @@ from bridge.ports.store.whole import Store
 log = structlog.get_logger()
 
 EVERY = 2.0  # seconds between two tests
-PATIENCE = 2.5  # seconds for one test, so that a failure is noticed within 5 s
+TEST_TIMEOUT = 2.5  # seconds for one test, so that a failure is noticed within 5 s
 SAY_AGAIN = 60.0
 
 
@@ -46,10 +46,10 @@ class StoreWatch:
         """One test. While a test hangs, because another program holds the file's lock, no second
         one starts."""
         proof = self._proof or asyncio.create_task(self._store.prove_writable())
-        await asyncio.wait({proof}, timeout=PATIENCE)
+        await asyncio.wait({proof}, timeout=TEST_TIMEOUT)
         if not proof.done():
             self._proof = proof
-            self._note_failure(StoreError(f"The store accepted no write within {PATIENCE:g} s"))
+            self._note_failure(StoreError(f"The store accepted no write within {TEST_TIMEOUT:g} s"))
             return
         self._proof = None
         error = proof.exception()

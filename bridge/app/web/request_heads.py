@@ -100,7 +100,7 @@ class BoundedHeads(HttpToolsProtocol):
         else:
             self._answer(Problem(400, msg.rstrip("."), todo="send a request of HTTP/1.1"))
 
-    def _refuse(self, status: int, why: str) -> None:
+    def _refuse(self, status: int, reason: str) -> None:
         """Answer with the reason, unless another answer is being sent; then only close."""
         self._stop_waiting()
         if self.transport.is_closing():
@@ -108,7 +108,7 @@ class BoundedHeads(HttpToolsProtocol):
         if self._is_answering():
             self.transport.abort()
         else:
-            problem = Problem(status, f"The request has too much beside its body: {why}")
+            problem = Problem(status, f"The request has too much beside its body: {reason}")
             self._answer(problem)
 
     def _is_answering(self) -> bool:

@@ -63,7 +63,7 @@ async def test_a_message_that_is_missing_on_a_platform_fails_the_script(
         deaf = Fault(kind="drop", where="slack:event:*", times=None)
         demo.sandbox.context.faults.add(deaf)
 
-        code = await play_script(demo, json_only=True, patience=0.3)
+        code = await play_script(demo, json_only=True, timeout=0.3)
 
     output = capsys.readouterr()
     assert code == 1

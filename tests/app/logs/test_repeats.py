@@ -16,11 +16,11 @@ import structlog
 from pydantic import TypeAdapter, ValidationError
 
 from bridge.app.logs.repeats import (
-    ABOUT,
+    CAUSE_CODES,
+    CAUSE_TEXTS,
     MOST_CAUSES,
     MOST_EVENTS,
-    WHICH,
-    WHY,
+    SUBJECTS,
     WINDOW,
     Repeats,
     tell_repeats,
@@ -268,7 +268,7 @@ def _lines_of_the_code() -> list[tuple[str, str, set[str]]]:
 def test_every_warning_has_a_key_that_distinguishes_it() -> None:
     """Otherwise a problem of one account hides another's as "repeated"."""
     lines = _lines_of_the_code()
-    known = {*ABOUT, *WHY, *WHICH, "exc_info"}
+    known = {*SUBJECTS, *CAUSE_TEXTS, *CAUSE_CODES, "exc_info"}
 
     alike = [
         (where, event) for where, event, keys in lines
@@ -276,7 +276,7 @@ def test_every_warning_has_a_key_that_distinguishes_it() -> None:
     ]  # fmt: skip
     nobodys = [
         (where, event) for where, event, keys in lines
-        if not keys & set(ABOUT)
+        if not keys & set(SUBJECTS)
         and (where.startswith("connectors/") or keys & {"operation", "row", "native_id"})
     ]  # fmt: skip
 

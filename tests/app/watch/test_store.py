@@ -18,7 +18,7 @@ from structlog.testing import capture_logs
 from bridge.app.build import Bridge, build
 from bridge.app.settings.file import settings_of
 from bridge.app.watch import store as store_watch
-from bridge.app.watch.store import EVERY, PATIENCE, SAY_AGAIN, StoreWatch
+from bridge.app.watch.store import EVERY, SAY_AGAIN, TEST_TIMEOUT, StoreWatch
 from bridge.app.web.server import web_app
 from bridge.errors import StoreError, StoreFull
 from bridge.model.store_status import MAX_COUNTED
@@ -66,8 +66,8 @@ async def ask(bridge: Bridge, path: str) -> tuple[int, Any]:
 
 
 def test_a_store_failure_is_reported_within_five_seconds() -> None:
-    """A test begins at most EVERY after the last one, and is given up after PATIENCE."""
-    assert EVERY + PATIENCE < 5
+    """A test begins at most EVERY after the last one, and is given up after TEST_TIMEOUT."""
+    assert EVERY + TEST_TIMEOUT < 5
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ async def test_a_store_failure_is_logged_at_once_and_then_once_a_minute() -> Non
 async def test_a_test_write_that_hangs_is_a_failure_and_no_other_begins(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(store_watch, "PATIENCE", 0.01)
+    monkeypatch.setattr(store_watch, "TEST_TIMEOUT", 0.01)
     takes = Takes()
     takes.held = asyncio.Event()
     watch = watch_of(takes, ManualClock())
@@ -155,7 +155,7 @@ async def test_the_watch_ends_in_the_middle_of_a_proof() -> None:
 async def test_a_file_that_another_program_has_locked_is_noticed(
     bridge: Bridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store_watch, "PATIENCE", 0.05)
+    monkeypatch.setattr(store_watch, "TEST_TIMEOUT", 0.05)
     with closing(sqlite3.connect(bridge.settings.store.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         await bridge.watch.look()
@@ -163,7 +163,7 @@ async def test_a_file_that_another_program_has_locked_is_noticed(
         assert (await ask(bridge, "/healthz"))[0] == 503
         other.execute("ROLLBACK")
 
-    monkeypatch.setattr(store_watch, "PATIENCE", 10.0)
+    monkeypatch.setattr(store_watch, "TEST_TIMEOUT", 10.0)
     await bridge.watch.look()
     assert (await ask(bridge, "/healthz"))[0] == 200
 

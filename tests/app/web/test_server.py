@@ -21,7 +21,7 @@ from starlette.routing import Route
 from bridge.app.build import Bridge, build
 from bridge.app.control import ControlAccess, RunningBridge, running_bridge
 from bridge.app.redaction import hide_paths
-from bridge.app.reload import KEPT
+from bridge.app.reload import LAST_VALID_STAYS
 from bridge.app.settings.file import settings_of
 from bridge.app.watch.gauges import gauges_of
 from bridge.app.web.request_bodies import BoundedBodies
@@ -182,7 +182,7 @@ def _names_files(bridge: Bridge) -> dict[str, str]:
     tool = "tools.notes: there is no program '/srv/tools/notes' that may be run; correct `command`"
     bridge.problems[:] = [
         agent,
-        f"{KEPT}: /srv/bridge/bridge.yaml: accounts.x: Extra inputs",
+        f"{LAST_VALID_STAYS}: /srv/bridge/bridge.yaml: accounts.x: Extra inputs",
         "room 'general': The store '/srv/data/b.sqlite3' failed",
     ]
     bridge.unready.update({
@@ -206,8 +206,8 @@ async def test_only_commands_see_the_file_names_in_problems(idle: Bridge) -> Non
     assert strangers == guessing == [
         f"{part}: `uacs-bridge status` says what is wrong"
         for part in (
-            "agents.echo.picture", KEPT, "room 'general'", "tools.notes", "agents.claude",
-            "accounts.slack",
+            "agents.echo.picture", LAST_VALID_STAYS, "room 'general'", "tools.notes",
+            "agents.claude", "accounts.slack",
         )
     ]  # fmt: skip
     assert "/" not in "".join(strangers)

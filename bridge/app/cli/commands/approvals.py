@@ -46,9 +46,9 @@ def command(open_only: bool, limit: int, config: Path, as_json: bool) -> None:
         for approval in approvals
     ]  # fmt: skip
     heads = ("approval", "state", "asked", "room", "agent", "tool", "for", "decided")
-    what = "approvals are open" if open_only else "approvals yet"
+    absent = "approvals are open" if open_only else "approvals yet"
     todo = "Calls of tools that somebody must allow (`tools.NAME.approve`) appear here."
-    click.echo(table(heads, rows, indent="", empty=nothing(what, todo)))
+    click.echo(table(heads, rows, indent="", empty=nothing(absent, todo)))
 
 
 def _decided(approval: Approval) -> str:

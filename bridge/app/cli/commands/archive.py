@@ -102,7 +102,7 @@ async def _between(config: Path, two: tuple[str, str], newest: int | None) -> st
     from bridge.router.rooms.direct_messages import conversation_between
 
     async with reading(settings_from(config)) as store:
-        first, second = [await find_person(store, who) for who in two]
+        first, second = [await find_person(store, name) for name in two]
         conversation_id = conversation_between(first, second)
         return await _conversation_json(
             store, conversation_id, newest, View(readers=(first, second))
@@ -120,11 +120,11 @@ async def _conversation_json(
     return json.dumps(conversation, indent=2, ensure_ascii=False)
 
 
-async def _accounts(store: Store, who: str) -> tuple[ActorId, ...]:
+async def _accounts(store: Store, name_or_id: str) -> tuple[ActorId, ...]:
     """All linked accounts of this person."""
     from bridge.app.cli.commands.find_person import find_person
 
-    actor = await find_person(store, who)
+    actor = await find_person(store, name_or_id)
     return (
         actor,
         *(account.actor for account in await store.accounts_of(actor) if account.actor != actor),

@@ -55,8 +55,8 @@ async def _channels(store: Store, settings: Settings, words: Sequence[str]) -> l
         for platform, workspace in workspaces
         for word in words
     ]
-    meant = [channel for channel in channels if channel.channel in words]
-    return list(dict.fromkeys([*(meant or channels), *named]))
+    exact_matches = [channel for channel in channels if channel.channel in words]
+    return list(dict.fromkeys([*(exact_matches or channels), *named]))
 
 
 def _configured(settings: Settings) -> Iterator[tuple[str, str]]:

@@ -7,13 +7,13 @@ from bridge.model import ActorId
 from bridge.ports.store.whole import Store
 
 
-async def find_person(store: Store, who: str) -> ActorId:
+async def find_person(store: Store, name_or_id: str) -> ActorId:
     """The account that the text names. An id is accepted even if that person never wrote. Raises
     StoreError if the name fits nobody or several people."""
-    segments = who.split(":")
+    segments = name_or_id.split(":")
     if len(segments) == 3 and all(segments):
-        return ActorId(who)
-    platform, name = (segments[0], segments[1]) if len(segments) == 2 else ("", who)
+        return ActorId(name_or_id)
+    platform, name = (segments[0], segments[1]) if len(segments) == 2 else ("", name_or_id)
     people = await store.people_named(name)
     actors = [
         person.id for person in people if not platform or person.id.startswith(f"{platform}:")
@@ -21,8 +21,8 @@ async def find_person(store: Store, who: str) -> ActorId:
     if len(actors) == 1:
         return actors[0]
     if actors:
-        raise StoreError(f"{who!r} could be any of: {', '.join(actors)}; give the id")
+        raise StoreError(f"{name_or_id!r} could be any of: {', '.join(actors)}; give the id")
     raise StoreError(
-        f"Nobody called {who!r} is known; people are known when they have spoken in a room. Give "
-        "the id: platform:workspace:user"
+        f"Nobody called {name_or_id!r} is known; people are known when they have spoken in a "
+        "room. Give the id: platform:workspace:user"
     )

@@ -24,7 +24,7 @@ _USES = {
 }
 _Problem = Callable[[str], str]
 """Why a value cannot be; empty where it can."""
-_GIVEN = re.compile(r"([A-Za-z0-9_.-]+)=(.+)")
+_PAIR = re.compile(r"([A-Za-z0-9_.-]+)=(.+)")
 
 
 @click.command("init")
@@ -36,7 +36,7 @@ _GIVEN = re.compile(r"([A-Za-z0-9_.-]+)=(.+)")
 )  # fmt: skip
 @click.option("--agent", "kind", help="An agent's kind: anthropic, openai-chat ...; `none`.")
 @click.option(
-    "--set", "given", multiple=True, metavar="NAME.KEY=VALUE",
+    "--set", "set_options", multiple=True, metavar="NAME.KEY=VALUE",
     help="A setting of an account or of the agent: ACCOUNT.app_id=..., agent.model=...",
 )  # fmt: skip
 @click.option(
@@ -51,7 +51,7 @@ _GIVEN = re.compile(r"([A-Za-z0-9_.-]+)=(.+)")
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def command(
     use: str | None, platforms: tuple[str, ...], channels: tuple[str, ...], kind: str | None,
-    given: tuple[str, ...], public_url: str | None, config: Path, force: bool,
+    set_options: tuple[str, ...], public_url: str | None, config: Path, force: bool,
 ) -> None:  # fmt: skip
     """Write a first configuration: a short file that `check` and `run` accept.
 
@@ -69,7 +69,7 @@ def command(
     """
     if config.exists() and not force:
         raise ConfigError(f"{config} is there already; give another file with -c, or --force")
-    asking = _Asking(_pairs(given, "--set"), on_terminal())
+    asking = _Asking(_pairs(set_options, "--set"), on_terminal())
     draft = _draft(asking, use, platforms, _pairs(channels, "--channel"), kind, public_url)
     text = draft.text()
     _check(text)
@@ -87,7 +87,7 @@ def on_terminal() -> bool:
 class _Asking:
     """Answers by `NAME.KEY`, and whether a person can be asked for others."""
 
-    given: dict[str, list[str]]
+    answers: dict[str, list[str]]
     terminal: bool
 
     def value(self, flag: str, question: str, check: _Problem, default: str = "") -> str:
@@ -106,7 +106,7 @@ class _Asking:
         def check(value: str) -> str:
             return value_problem(model, key, value)
 
-        if values := self.given.pop(f"{name}.{key}", None):
+        if values := self.answers.pop(f"{name}.{key}", None):
             return _checked(f"--set {name}.{key}: ", values[-1], check)
         question = f"{name}: {key} ({model.model_fields[key].description or key})"
         return self.value(f"--set {name}.{key}=VALUE", question, check)
@@ -206,9 +206,9 @@ def _draft(
     if called and not public_url:
         question = "the address by which platforms reach the bridge, https://..."
         public_url = asking.value("--public-url", question, _url_problem)
-    if asking.given:
+    if asking.answers:
         names = f"NAME is one of {', '.join(accounts)}" + (" or agent" if agent else "")
-        raise ConfigError(f"--set {next(iter(asking.given))}: there is no such part; {names}")
+        raise ConfigError(f"--set {next(iter(asking.answers))}: there is no such part; {names}")
     return _Draft(use, accounts, agent, members, public_url or "", variables)
 
 
@@ -232,8 +232,8 @@ def _check_flags(
 
 def _ask_use(asking: _Asking) -> str:
     if asking.terminal:
-        for name, what in _USES.items():
-            click.echo(f"  {name:8} {what}")
+        for name, description in _USES.items():
+            click.echo(f"  {name:8} {description}")
 
     def check(use: str) -> str:
         return "" if use in _USES else f"{use!r} is no use; choose one of {', '.join(_USES)}"
@@ -349,8 +349,8 @@ def _agent(
     if "api_key" in model.model_fields and not model.model_fields["base_url"].is_required():
         vendor = kind.partition("-")[0].upper()
         keys["api_key"] = _secret(f"{vendor}_API_KEY", variables)
-    for key in [key for key in asking.given if key.startswith("agent.")]:
-        keys[key.partition(".")[2]] = _quoted(asking.given.pop(key)[-1])
+    for key in [key for key in asking.answers if key.startswith("agent.")]:
+        keys[key.partition(".")[2]] = _quoted(asking.answers.pop(key)[-1])
     return "helper", _flow(keys)
 
 
@@ -370,10 +370,10 @@ def _secret(variable: str, variables: list[str]) -> str:
     return f"{{env: {variable}}}"
 
 
-def _pairs(given: Sequence[str], flag: str) -> dict[str, list[str]]:
+def _pairs(options: Sequence[str], flag: str) -> dict[str, list[str]]:
     values: dict[str, list[str]] = {}
-    for pair in given:
-        if (parts := _GIVEN.fullmatch(pair)) is None:
+    for pair in options:
+        if (parts := _PAIR.fullmatch(pair)) is None:
             raise ConfigError(f"{flag} {pair!r} is not NAME=VALUE")
         values.setdefault(parts[1], []).append(parts[2])
     return values

@@ -62,10 +62,10 @@ def list_(config: Path, as_json: bool) -> None:
 
 
 @command.command("revoke")
-@click.argument("who")
+@click.argument("person", metavar="WHO")
 @click.option("--agent", default=None, help="Only from this agent; without it, from all.")
 @config_option
-def revoke(who: str, agent: str | None, config: Path) -> None:
+def revoke(person: str, agent: str | None, config: Path) -> None:
     """Remove a pairing.
 
     WHO is an actor's id (slack:T01:U01), or a name. Works while the bridge runs.
@@ -74,8 +74,8 @@ def revoke(who: str, agent: str | None, config: Path) -> None:
     Examples:
       uacs-bridge pair revoke slack:T01:U01
     """
-    actor, done = asyncio.run(_revoke(config, who, agent))
-    click.echo(f"{actor} is not paired" + ("" if done else "; it was not before"))
+    actor, was_paired = asyncio.run(_revoke(config, person, agent))
+    click.echo(f"{actor} is not paired" + ("" if was_paired else "; it was not before"))
 
 
 async def _new(config: Path, agent: str | None, minutes: float) -> str:
@@ -115,14 +115,14 @@ async def _pairings_and_codes(config: Path) -> tuple[list[dict[str, Any]], int]:
         return pairings, len(await store.pairing_codes())
 
 
-async def _revoke(config: Path, who: str, agent: str | None) -> tuple[str, bool]:
+async def _revoke(config: Path, person: str, agent: str | None) -> tuple[str, bool]:
     from bridge.app.cli.commands.find_person import find_person
     from bridge.app.cli.commands.stores import reading, writing
     from bridge.app.control import running_bridge
 
     settings = settings_from(config)
     async with reading(settings) as store:
-        actor = await find_person(store, who)
+        actor = await find_person(store, person)
     if running := running_bridge(settings.store.path):
         return actor, bool(running.ask("/admin/pair", {"revoke": actor, "agent": agent})["done"])
     async with writing(settings) as store:

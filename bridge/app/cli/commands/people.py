@@ -50,10 +50,10 @@ def list_(config: Path, as_json: bool) -> None:
 
 
 @command.command("show")
-@click.argument("who")
+@click.argument("person", metavar="WHO")
 @config_option
 @json_option
-def show(who: str, config: Path, as_json: bool) -> None:
+def show(person: str, config: Path, as_json: bool) -> None:
     """Show all accounts of one person.
 
     \b
@@ -61,22 +61,22 @@ def show(who: str, config: Path, as_json: bool) -> None:
       uacs-bridge people show Ann
       uacs-bridge people show slack:T01:U01
     """
-    linked_accounts = asyncio.run(_linked_accounts(config, who))
+    linked_accounts = asyncio.run(_linked_accounts(config, person))
     if as_json:
         print_json(linked_accounts)
     else:
-        todo = f"`uacs-bridge people link {shlex.quote(who)} OTHER` links one."
-        empty = nothing(f"other accounts of {who!r} are known", todo)
+        todo = f"`uacs-bridge people link {shlex.quote(person)} OTHER` links one."
+        empty = nothing(f"other accounts of {person!r} are known", todo)
         click.echo(
             table(_HEADS, [_row(linked) for linked in linked_accounts], indent="", empty=empty)
         )
 
 
 @command.command("link")
-@click.argument("who")
+@click.argument("person", metavar="WHO")
 @click.argument("other")
 @config_option
-def link(who: str, other: str, config: Path) -> None:
+def link(person: str, other: str, config: Path) -> None:
     """Link two accounts of one person.
 
     Works while the bridge runs.
@@ -86,14 +86,14 @@ def link(who: str, other: str, config: Path) -> None:
       uacs-bridge people link slack:T01:U01 discord:1323802873036800000:1323802873036800099
       uacs-bridge people link slack:Ann discord:Ann
     """
-    first, second = asyncio.run(_link(config, who, other))
+    first, second = asyncio.run(_link(config, person, other))
     click.echo(f"{first} and {second} are one person")
 
 
 @command.command("unlink")
-@click.argument("who")
+@click.argument("person", metavar="WHO")
 @config_option
-def unlink(who: str, config: Path) -> None:
+def unlink(person: str, config: Path) -> None:
     """Unlink an account from the other accounts of its person.
 
     Works while the bridge runs.
@@ -102,15 +102,17 @@ def unlink(who: str, config: Path) -> None:
     Examples:
       uacs-bridge people unlink discord:Ann
     """
-    actor, done = asyncio.run(_unlink(config, who))
-    click.echo(f"{actor} is linked to no other account" + ("" if done else "; it was not before"))
+    actor, was_linked = asyncio.run(_unlink(config, person))
+    click.echo(
+        f"{actor} is linked to no other account" + ("" if was_linked else "; it was not before")
+    )
 
 
 @command.command("ban")
-@click.argument("who")
+@click.argument("person", metavar="WHO")
 @click.option("--room", default=None, help="Only from this room; without it, from all.")
 @config_option
-def ban(who: str, room: str | None, config: Path) -> None:
+def ban(person: str, room: str | None, config: Path) -> None:
     """Ban a person from one room, or from all.
 
     The bridge neither carries nor stores the messages of a banned person. A ban holds for all
@@ -121,15 +123,15 @@ def ban(who: str, room: str | None, config: Path) -> None:
       uacs-bridge people ban slack:Mallory
       uacs-bridge people ban discord:1323802873036800000:1323802873036800099 --room general
     """
-    actor, _ = asyncio.run(_set_banned(config, who, room, banned=True))
+    actor, _ = asyncio.run(_set_banned(config, person, room, banned=True))
     click.echo(f"{actor} is banned {_where(room)}")
 
 
 @command.command("unban")
-@click.argument("who")
+@click.argument("person", metavar="WHO")
 @click.option("--room", default=None, help="The room, where the ban is of one room only.")
 @config_option
-def unban(who: str, room: str | None, config: Path) -> None:
+def unban(person: str, room: str | None, config: Path) -> None:
     """Lift a ban.
 
     Works while the bridge runs.
@@ -138,7 +140,7 @@ def unban(who: str, room: str | None, config: Path) -> None:
     Examples:
       uacs-bridge people unban slack:Mallory
     """
-    actor, was_banned = asyncio.run(_set_banned(config, who, room, banned=False))
+    actor, was_banned = asyncio.run(_set_banned(config, person, room, banned=False))
     note = "" if was_banned else "; they were not before"
     click.echo(f"{actor} is not banned {_where(room)}{note}")
 
@@ -151,15 +153,15 @@ def _row(linked: dict[str, Any]) -> tuple[str, ...]:
     return linked["person"][:8], linked["account"], linked["name"], linked["how"], linked["linked"]
 
 
-async def _linked_accounts(config: Path, who: str | None) -> list[dict[str, Any]]:
+async def _linked_accounts(config: Path, person: str | None) -> list[dict[str, Any]]:
     from bridge.app.cli.commands.find_person import find_person
     from bridge.app.cli.commands.stores import reading
 
     async with reading(settings_from(config)) as store:
-        if who is None:
+        if person is None:
             accounts = await store.linked_accounts()
         else:
-            accounts = await store.accounts_of(await find_person(store, who))
+            accounts = await store.accounts_of(await find_person(store, person))
         return [await _facts(store, account) for account in accounts]
 
 
@@ -174,7 +176,7 @@ async def _facts(store: Store, linked_account: LinkedAccount) -> dict[str, Any]:
     }
 
 
-async def _link(config: Path, who: str, other: str) -> tuple[ActorId, ActorId]:
+async def _link(config: Path, person: str, other: str) -> tuple[ActorId, ActorId]:
     from bridge.app.cli.commands.find_person import find_person
     from bridge.app.cli.commands.stores import reading, writing
     from bridge.app.control import running_bridge
@@ -182,11 +184,11 @@ async def _link(config: Path, who: str, other: str) -> tuple[ActorId, ActorId]:
     settings = settings_from(config)
     async with reading(settings) as store:
         first, second = (
-            await find_person(store, who),
+            await find_person(store, person),
             await find_person(store, other),
         )
     if first == second:
-        raise StoreError(f"{who!r} and {other!r} are one account, {first}; name two")
+        raise StoreError(f"{person!r} and {other!r} are one account, {first}; name two")
     if running := running_bridge(settings.store.path):
         running.ask("/admin/people", {"link": [first, second]})
     else:
@@ -195,14 +197,14 @@ async def _link(config: Path, who: str, other: str) -> tuple[ActorId, ActorId]:
     return first, second
 
 
-async def _unlink(config: Path, who: str) -> tuple[ActorId, bool]:
+async def _unlink(config: Path, person: str) -> tuple[ActorId, bool]:
     from bridge.app.cli.commands.find_person import find_person
     from bridge.app.cli.commands.stores import reading, writing
     from bridge.app.control import running_bridge
 
     settings = settings_from(config)
     async with reading(settings) as store:
-        actor = await find_person(store, who)
+        actor = await find_person(store, person)
     if running := running_bridge(settings.store.path):
         return actor, bool(running.ask("/admin/people", {"unlink": actor})["unlinked"])
     async with writing(settings) as store:
@@ -210,7 +212,7 @@ async def _unlink(config: Path, who: str) -> tuple[ActorId, bool]:
 
 
 async def _set_banned(
-    config: Path, who: str, room: str | None, *, banned: bool
+    config: Path, person: str, room: str | None, *, banned: bool
 ) -> tuple[ActorId, bool]:
     """The account, and whether it is, or was, banned there."""
     from bridge.app.cli.commands.find_person import find_person
@@ -225,7 +227,7 @@ async def _set_banned(
     if room is not None and room not in settings.rooms:
         raise ConfigError(f"There is no room {room!r}; there are: {', '.join(settings.rooms)}")
     async with reading(settings) as store:
-        actor = await find_person(store, who)
+        actor = await find_person(store, person)
     if running := running_bridge(settings.store.path):
         body = {"ban" if banned else "unban": actor, "room": room}
         return actor, bool(running.ask("/admin/people", body)["done"])

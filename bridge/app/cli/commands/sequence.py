@@ -18,7 +18,7 @@ from bridge.store.conversations import excerpt_of
 _EXCERPT = 40
 _ARROWS = {"done": "->>", "waiting": "-)", "sending": "-)", "cancelled": "--x"}
 _LOST = "-x"
-_WHAT = {
+_ARROW_LABELS = {
     "post_message": "",
     "edit_message": "edit: ",
     "delete_message": "delete: ",
@@ -81,8 +81,8 @@ class _Diagram:
         stored = explained.stored
         words = _safe(cut_text(excerpt_of(stored.message), _EXCERPT))
         if stored.place is not None:
-            said_by = _safe(stored.author.name)
-            yield f"    {self._short(stored.place.channel)}->>B: {said_by}: {words}"
+            author = _safe(stored.author.name)
+            yield f"    {self._short(stored.place.channel)}->>B: {author}: {words}"
         else:
             yield f"    Note over B: {_safe(stored.author.name)}: {words}"
         for record in explained.operations:
@@ -92,7 +92,7 @@ class _Diagram:
         operation = record.operation
         arrow = _ARROWS.get(record.state, _LOST)
         emoji = getattr(operation, "emoji", "")
-        text = f"{_WHAT.get(operation.type, '')}{_safe(emoji)}{'' if emoji else words}"
+        text = f"{_ARROW_LABELS.get(operation.type, '')}{_safe(emoji)}{'' if emoji else words}"
         state = "" if record.state == "done" else f" ({record.state})"
         losses = f" [{len(record.losses)} lost]" if record.losses else ""
         return f"    B{arrow}{self._short(operation.channel)}: {text}{state}{losses}"

@@ -271,18 +271,20 @@ def _feedback_lines(message: Way) -> Iterator[str]:
         )
 
 
-def _operation_lines(operation: Way, lane: Way, encoded: Way, sent: Way, receipt: Way) -> list[str]:
+def _operation_lines(operation: Way, lane: Way, encoded: Way, send: Way, receipt: Way) -> list[str]:
     calls = encoded.get("calls")
-    what = encoded.get("error") or ", ".join(call["method"] for call in calls or ()) or "no call"
+    calls_made = (
+        encoded.get("error") or ", ".join(call["method"] for call in calls or ()) or "no call"
+    )
     native = ", ".join(receipt["native_ids"]) or "no copy"
     lines = [
         "",
         f"  {operation['type']} {operation['id']}",
         f"6   lane     {lane['lane']}: {lane['state']}, {many(lane['attempts'], 'attempt')}"
         + (f", waited {age(lane['waited_s'])}" if lane["waited_s"] is not None else ""),
-        f"7   encode   {what}",
-        f"8   send     {sent['began']} to {sent['ended']}"
-        + (f", {age(sent['took_s'])}" if sent["took_s"] is not None else ""),
+        f"7   encode   {calls_made}",
+        f"8   send     {send['began']} to {send['ended']}"
+        + (f", {age(send['took_s'])}" if send["took_s"] is not None else ""),
         f"9   receipt  {native}",
     ]
     lines += [
