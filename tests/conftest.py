@@ -1,4 +1,4 @@
-"""What every test starts from."""
+"""Settings, markers and fixtures of all tests."""
 
 from __future__ import annotations
 
@@ -18,31 +18,38 @@ from hypothesis.internal.constants_ast import Constants
 
 from tests.examples import examples
 
-# How long an example takes says more of what runs beside it than of the code: what must be fast has
-# tests of its own. Cards are large.
+# No deadline: the time of an example depends on the load of the machine. Other tests measure speed.
+# Cards are large.
 _UNHURRIED = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     database=None,
 )
-# The same examples at every run, so that a run is green or red by the code alone.
+# The same examples at every run, so that the result depends on the code alone.
 settings.register_profile("same", _UNHURRIED, derandomize=True, max_examples=examples(100))
 # Other examples at every run: `python -m tests --search`.
 settings.register_profile("search", _UNHURRIED, derandomize=False)
+_LOCAL_CONSTANTS = "_get_local_constants"
 _SEARCHES = bool(os.environ.get("UACS_SEARCH"))
 settings.load_profile("search" if _SEARCHES else "same")
 if not _SEARCHES:
-    # Hypothesis also draws the constants of all modules that are loaded: other ones in each worker.
-    setattr(providers, "_get_local_constants", Constants)  # noqa: B010, nothing public switches it
+    # Hypothesis also draws constants of the loaded modules, which differ between workers.
+    # Nothing public switches that off.
+    if not hasattr(providers, _LOCAL_CONSTANTS):
+        raise RuntimeError(
+            f"This version of Hypothesis has no {providers.__name__}.{_LOCAL_CONSTANTS}: adapt the "
+            "patch in tests/conftest.py, or the examples differ between two runs"
+        )
+    setattr(providers, _LOCAL_CONSTANTS, Constants)
 
 _HERE = Path(__file__).parent
 _DEFAULT_PORT = 8080  # of `web.port`
-# What a folder's tests need beside Python; modules elsewhere say it themselves.
+# What the tests of a folder need beside Python; other modules mark themselves.
 _FOLDERS = {"app/demo": "browser", "pictures": "browser", "corpus": "corpus", "e2e": "process"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what `python -m tests --fast` leaves out."""
+    """Mark the tests that `python -m tests --fast` omits."""
     for item in items:
         if item.path.is_relative_to(_HERE):
             for folder, marker in _FOLDERS.items():
@@ -53,21 +60,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Take what the modules and tests are made of out of every later garbage collection."""
+    """Exclude the modules and tests from later garbage collections, which they would slow down."""
     gc.collect()
     gc.freeze()
 
 
 @cache
 def _runs_the_bridge(module: ModuleType) -> bool:
-    """Whether a module of tests takes the whole bridge and its local platforms from `tests.e2e`."""
+    """Whether a test module uses the whole bridge and the local platforms of `tests.e2e`."""
     return any(
         getattr(value, "__module__", "").startswith("tests.e2e") for value in vars(module).values()
     )
 
 
 def _refuse_the_default_port(event: str, args: tuple[object, ...]) -> None:
-    """Another program may listen at the default of `web.port` while tests run."""
+    """Fail a test that listens at the default of `web.port`: another program may use it."""
     if event == "socket.bind" and isinstance(args[1], tuple) and args[1][1] == _DEFAULT_PORT:
         raise RuntimeError(f"A test listens at port {_DEFAULT_PORT}; give it web: {{port: 0}}")
 
@@ -76,8 +83,8 @@ sys.addaudithook(_refuse_the_default_port)
 
 
 @pytest.fixture(autouse=True)
-def logs_as_they_come() -> Generator[None]:
-    """A command line that a test ran in this process set the logs of all up."""
+def reset_logs() -> Generator[None]:
+    """Reset the logging, which a command line that a test ran in this process has configured."""
     _plain_logs()
     yield
     _plain_logs()

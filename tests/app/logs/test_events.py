@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from collections import defaultdict
-from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 
-ROOT = Path(__file__).parents[3]
+from tests.app.logs.log_calls import ERRORS, ROOT, log_calls
+
 TEXT = (ROOT / "docs" / "log-events.md").read_text("utf-8")
-_ERRORS = ("error", "exception", "critical")
-_METHODS = ("debug", "info", "warning", *_ERRORS)
 
 
-@cache
-def logged() -> Mapping[str, set[str]]:
-    """Each event of the code -> the methods that log it."""
-    events: defaultdict[str, set[str]] = defaultdict(set)
-    for package in ("bridge", "connectors"):
-        for path in (ROOT / package).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-                match node:
-                    case ast.Call(
-                        func=ast.Attribute(value=ast.Name("log"), attr=method),
-                        args=[ast.Constant(str() as event), *_],
-                    ) if method in _METHODS:
-                        events[event].add(method)
-                    case _:
-                        pass
-    return events
+def logged_events() -> set[str]:
+    return {call.event for call in log_calls()}
 
 
 def renamed() -> dict[str, str]:
@@ -47,16 +27,16 @@ def test_every_error_is_documented() -> None:
         for name in re.findall(r"`(\w+)`", line.split("|")[1])
     }
 
-    assert documented == {name for name, methods in logged().items() if methods & {*_ERRORS}}
+    assert documented == {call.event for call in log_calls() if call.method in ERRORS}
 
 
 def test_the_new_name_of_a_renamed_event_is_logged_and_the_old_one_is_not() -> None:
     assert len(renamed()) > 50
-    assert set(renamed().values()) <= logged().keys()
-    assert renamed().keys() & logged().keys() == set()
+    assert set(renamed().values()) <= logged_events()
+    assert renamed().keys() & logged_events() == set()
 
 
 def test_names_of_events_are_words_joined_by_underscores() -> None:
-    odd = [name for name in logged() if not re.fullmatch(r"[a-z]+(_[a-z]+)+", name)]
+    odd = [name for name in logged_events() if not re.fullmatch(r"[a-z]+(_[a-z]+)+", name)]
 
     assert odd == []

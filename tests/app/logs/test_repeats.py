@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import errno
 import logging
 from collections.abc import Generator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,8 +24,7 @@ from bridge.app.logs.repeats import (
     tell_repeats,
 )
 from bridge.app.logs.setup import route_standard_logging
-
-ROOT = Path(__file__).parents[3]
+from tests.app.logs.log_calls import ERRORS, log_calls
 
 
 @dataclass
@@ -244,45 +241,23 @@ async def test_when_the_bridge_stops_all_counts_are_logged(log: Log) -> None:
 OF_THE_BRIDGE = {"store_write_recovered"}
 
 
-def _lines_of_the_code() -> list[tuple[str, str, set[str]]]:
-    """The place, event and keys of every warning and error that the code logs."""
-    found: list[tuple[str, str, set[str]]] = []
-    for path in sorted([*ROOT.glob("bridge/**/*.py"), *ROOT.glob("connectors/**/*.py")]):
-        for node in ast.walk(ast.parse(path.read_text())):
-            match node:
-                case ast.Call(
-                    func=ast.Attribute(
-                        value=ast.Name(id="log"),
-                        attr="warning" | "error" | "exception" | "critical" as level,
-                    ),
-                    args=[ast.Constant(value=str(event))],
-                ):
-                    keys = {keyword.arg for keyword in node.keywords if keyword.arg}
-                    keys |= {"exc_info"} if level == "exception" else set()
-                    found.append((f"{path.relative_to(ROOT)}:{node.lineno}", event, keys))
-                case _:
-                    pass
-    return found
-
-
 def test_every_warning_has_a_key_that_distinguishes_it() -> None:
     """Otherwise a problem of one account hides another's as "repeated"."""
-    lines = _lines_of_the_code()
+    calls = [call for call in log_calls() if call.method in {"warning", *ERRORS}]
     known = {*SUBJECTS, *CAUSE_TEXTS, *CAUSE_CODES, "exc_info"}
 
     alike = [
-        (where, event) for where, event, keys in lines
-        if not keys & known and event not in OF_THE_BRIDGE
+        call for call in calls if not call.keys & known and call.event not in OF_THE_BRIDGE
     ]  # fmt: skip
-    nobodys = [
-        (where, event) for where, event, keys in lines
-        if not keys & set(SUBJECTS)
-        and (where.startswith("connectors/") or keys & {"operation", "row", "native_id"})
+    without_subject = [
+        call for call in calls
+        if not call.keys & set(SUBJECTS)
+        and (call.place.startswith("connectors/") or call.keys & {"operation", "row", "native_id"})
     ]  # fmt: skip
 
-    assert len(lines) > 100
+    assert len(calls) > 100
     assert alike == []
-    assert nobodys == []  # an event of an account names it or its channel
+    assert without_subject == []  # an event of an account names it or its channel
 
 
 def test_parts_that_are_not_ready_are_logged_separately(log: Log) -> None:
