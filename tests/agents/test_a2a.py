@@ -133,7 +133,7 @@ RECORDED = [(path, kind) for path in FILES if (kind := kind_of(json.loads(path.r
 @pytest.mark.parametrize(("path", "kind"), [
     pytest.param(*one, id=f"{one[1]} {one[0].stem}") for one in RECORDED
 ] or [pytest.param(None, "", marks=pytest.mark.skip("there are no recordings"))])  # fmt: skip
-def test_what_is_recorded_is_the_same_after_uacs(path: Path, kind: str) -> None:
+def test_a_recorded_object_is_the_same_after_uacs(path: Path, kind: str) -> None:
     body = content_of(json.loads(path.read_bytes()))
 
     assert as_read("a2a", again(deepcopy(body), kind)) == as_read("a2a", body)
@@ -249,7 +249,7 @@ CARDS = [path for path in FILES if "supportedInterfaces" in (body := json.loads(
 
 @pytest.mark.parametrize("path", [pytest.param(one, id=one.stem) for one in CARDS]
                          or [pytest.param(None, marks=pytest.mark.skip("no corpus"))])  # fmt: skip
-def test_recorded_cards_name_where_an_agent_is(path: Path) -> None:
+def test_recorded_agent_cards_have_the_address_of_the_agent(path: Path) -> None:
     card = parse_agent_card(json.loads(path.read_bytes()))
 
     assert all(
@@ -275,14 +275,14 @@ TASK: Any = {"task": {
 }}  # fmt: skip
 
 
-def test_a_task_with_everything_is_the_same_after_uacs() -> None:
+def test_a_task_with_every_field_is_the_same_after_uacs() -> None:
     assert as_read("a2a", _response(TASK)) == as_read("a2a", TASK)
     kinds = [part.type for part in read_response(TASK, "bot").content
              if part.type != "structured_data"]  # fmt: skip
     assert kinds == ["text", "image", "file", "video", "text"]
 
 
-def test_a_room_is_one_message_in_which_everybody_has_a_name() -> None:
+def test_a_room_becomes_one_message_with_the_names_of_all_authors() -> None:
     png = ImagePart(source=MediaSource(base64="aGk="), media_type="image/png")
     call = ToolCallPart(id="c1", name="f", arguments={})
     talk = room(
@@ -316,7 +316,7 @@ json_values = st.recursive(
 
 @settings(max_examples=examples(80))
 @given(json_values)
-def test_any_json_is_read_or_refused_in_words(value: Any) -> None:
+def test_any_json_is_read_or_refused_with_a_codec_error(value: Any) -> None:
     part_parts(value)
     artifact_parts(value if isinstance(value, dict) else {})
     try:
@@ -329,7 +329,7 @@ def test_any_json_is_read_or_refused_in_words(value: Any) -> None:
 
 @settings(max_examples=examples(80))
 @given(st.lists(json_values, max_size=5))
-def test_any_stream_is_read_or_refused_in_words(events: Any) -> None:
+def test_any_stream_is_read_or_refused_with_a_codec_error(events: Any) -> None:
     reader = Stream()
     try:
         for event in events:
@@ -340,7 +340,7 @@ def test_any_stream_is_read_or_refused_in_words(events: Any) -> None:
     assert read_response(reader.response, "bot")
 
 
-def test_what_is_told_again_is_said_once() -> None:
+def test_repeated_artifacts_are_emitted_once() -> None:
     parts = [{"text": "one "}, {"text": "two"}]
     task = {"id": "t", "status": {"state": "TASK_STATE_COMPLETED"},
             "artifacts": [{"artifactId": "a", "parts": parts}]}  # fmt: skip
@@ -396,7 +396,7 @@ PART: Any = {"metadata": {"adk_event_id": "e1"}}
     pytest.param([status("sk-secret"), status("sk-secret", "FAILED")], "", ["sk-secret"],
                  id="failed"),
 ])  # fmt: skip
-def test_progress_is_shown_meanwhile_and_the_answer_is_said_once(
+def test_progress_is_shown_and_the_answer_is_emitted_once(
     told: list[Any], said: str, shown: list[str]
 ) -> None:
     reader = Stream()
@@ -407,7 +407,7 @@ def test_progress_is_shown_meanwhile_and_the_answer_is_said_once(
     assert progress_of(events) == shown
 
 
-def test_a_picture_that_is_given_as_progress_is_given_once() -> None:
+def test_a_picture_in_a_progress_update_is_emitted_once() -> None:
     picture: Any = {"raw": "iVBORw0KGgo=", "mediaType": "image/png"}
     reader = Stream()
     events = [*reader.take(status([{"text": "A draft."}, picture])),  # pyright: ignore[reportArgumentType]
@@ -470,7 +470,7 @@ async def test_a_message_is_answered_with_a_message() -> None:
 
 
 @pytest.mark.parametrize("version", ["1.0", "0.3"])
-async def test_artifacts_are_parts(version: str) -> None:
+async def test_artifacts_become_parts(version: str) -> None:
     async with a2a_server(version=version) as (url, _):
         events = await answer(build(url), asked("draw"))
 
@@ -489,7 +489,7 @@ async def test_artifacts_are_parts(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", ["1.0", "0.3"])
-async def test_what_a_task_needs_is_asked_in_the_room(version: str) -> None:
+async def test_a_question_of_a_task_is_asked_in_the_room(version: str) -> None:
     async with a2a_server(version=version) as (url, doer):
         agent = build(url)
         first = await answer(agent, asked("ask"))
@@ -545,7 +545,7 @@ async def test_a_task_that_was_rejected_is_moderation() -> None:
     assert moderations == [{"refused": True, "why": "TASK_STATE_REJECTED"}]
 
 
-async def test_a_context_is_told_only_what_is_new() -> None:
+async def test_a_known_context_gets_only_new_messages() -> None:
     async with a2a_server() as (url, doer):
         agent = build(url)
         first = await answer(agent, asked("echo"))
@@ -560,7 +560,7 @@ async def test_a_context_is_told_only_what_is_new() -> None:
 
 
 @pytest.mark.parametrize("change", ["edited", "deleted"])
-async def test_a_context_that_knows_something_else_is_given_up(change: str) -> None:
+async def test_a_context_whose_history_has_changed_is_dropped(change: str) -> None:
     first_conversation = room(
         message_from("slack:T1:U1", "The password is swordfish.", "Al"), *asked("echo").messages
     )
@@ -584,7 +584,7 @@ async def test_a_context_that_knows_something_else_is_given_up(change: str) -> N
 
 
 @pytest.mark.parametrize("unchanged", [True, False])
-async def test_a_context_outlives_the_window_as_long_as_nothing_that_it_knows_was_changed(
+async def test_a_context_is_kept_while_its_history_is_unchanged(
     unchanged: bool,
 ) -> None:
     first_conversation = room(
@@ -607,7 +607,7 @@ async def test_a_context_outlives_the_window_as_long_as_nothing_that_it_knows_wa
     assert ("Earlier messages are not shown." in str(second)) != unchanged
 
 
-async def test_a_task_that_another_server_does_not_know_is_begun_anew() -> None:
+async def test_a_task_that_the_server_does_not_know_is_started_again() -> None:
     async with a2a_server() as (url, _):
         first = await answer(build(url), asked("ask"))
     talk = answered(
@@ -625,7 +625,7 @@ async def test_a_task_that_another_server_does_not_know_is_begun_anew() -> None:
     ("reject", "it refused to do this"),
     ("raise", "its task failed on its server; the log has the details"),
 ])  # fmt: skip
-async def test_a_task_that_fails_is_told(what: str, reason: str) -> None:
+async def test_a_failed_task_is_a_failed_turn(what: str, reason: str) -> None:
     async with a2a_server() as (url, _):
         events = await answer(build(url), asked(what))
 
@@ -637,7 +637,7 @@ async def test_a_task_that_fails_is_told(what: str, reason: str) -> None:
 
 
 @pytest.mark.parametrize("way", ["stopped", "closed"])
-async def test_a_task_that_is_left_is_cancelled(way: str) -> None:
+async def test_an_abandoned_task_is_cancelled_on_its_server(way: str) -> None:
     stop = asyncio.Event()
 
     async def inputs() -> AsyncIterator[AgentInput]:
@@ -661,7 +661,7 @@ async def test_a_task_that_is_left_is_cancelled(way: str) -> None:
     assert len(doer.cancelled) == 1
 
 
-async def test_what_is_said_meanwhile_is_told_in_the_same_context() -> None:
+async def test_messages_posted_during_a_turn_go_to_the_same_context() -> None:
     async def inputs() -> AsyncIterator[AgentInput]:
         yield MessageGiven(message=message_from("slack:T1:U2", "And echo", "Bob"))
         await asyncio.Event().wait()
@@ -691,7 +691,7 @@ def rpc(*results: Any) -> list[bytes]:
 DONE = {"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "Hi"}]}}
 
 
-async def test_the_key_goes_where_the_card_wants_it() -> None:
+async def test_the_key_is_sent_as_the_agent_card_requires() -> None:
     scheme = {"k": {"apiKeySecurityScheme": {"location": "header", "name": "X-Key"}}}
     async with model_server(Answer(())) as api:
         api.answers = [card(api.url, securitySchemes=scheme), Answer(rpc(DONE))]
@@ -704,7 +704,7 @@ async def test_the_key_goes_where_the_card_wants_it() -> None:
 
 @pytest.mark.parametrize("url", ["https://elsewhere.example/a2a", "ftp://x", "", "http://[",
                                  "http://127.0.0.1:1/a2a"])  # fmt: skip
-async def test_a_card_cannot_send_the_key_elsewhere(url: str) -> None:
+async def test_an_agent_card_cannot_send_the_key_to_another_host(url: str) -> None:
     async with model_server(card(url)) as api:
         events = await answer(build(api.url, retries=0))
 
@@ -713,14 +713,14 @@ async def test_a_card_cannot_send_the_key_elsewhere(url: str) -> None:
 
 
 @pytest.mark.parametrize("body", [b"[]", b"7", b"{}", b'{"supportedInterfaces": 7}', b"no"])
-async def test_a_card_that_is_none_is_told(body: bytes) -> None:
+async def test_an_invalid_agent_card_is_an_error(body: bytes) -> None:
     async with model_server(Answer([body], 200, JSON)) as api:
         events = await answer(build(api.url, retries=0))
 
     assert isinstance(events[-1], TurnFailed)
 
 
-async def test_cards_stand_where_older_agents_have_them() -> None:
+async def test_the_agent_card_is_also_found_at_its_older_address() -> None:
     async with model_server(Answer(())) as api:
         not_found = Answer([b"{}"], 404, JSON)
         api.answers = [not_found, card(api.url), Answer(rpc(DONE))]
@@ -733,7 +733,7 @@ async def test_cards_stand_where_older_agents_have_them() -> None:
 @pytest.mark.parametrize(("status", "words"), [
     (401, "refused the key"), (404, "does not know"), (400, "refused the request"),
 ])  # fmt: skip
-async def test_what_no_repeat_can_mend_is_not_repeated(status: int, words: str) -> None:
+async def test_a_permanent_error_is_not_retried(status: int, words: str) -> None:
     async with model_server(Answer(())) as api:
         refused = Answer([json.dumps({"error": {"message": KEY}}).encode()], status, JSON)
         api.answers = [card(api.url), refused]
@@ -749,7 +749,7 @@ async def test_what_no_repeat_can_mend_is_not_repeated(status: int, words: str) 
     Answer([b"{}"], 503, JSON), Answer([b"{}"], 429, JSON, ["retry-after: 1"]),
     Answer((), then="cut"),
 ])  # fmt: skip
-async def test_a_busy_agent_is_asked_again(fault: Answer) -> None:
+async def test_a_request_to_a_busy_agent_is_retried(fault: Answer) -> None:
     async with model_server(Answer(())) as api:
         api.answers = [card(api.url), fault, card(api.url), Answer(rpc(DONE))]
         events = await answer(build(api.url))
@@ -763,7 +763,7 @@ async def test_a_busy_agent_is_asked_again(fault: Answer) -> None:
      % KEY.encode()],
     [],
 ])  # fmt: skip
-async def test_what_nobody_can_read_is_told(pieces: list[bytes]) -> None:
+async def test_an_unreadable_answer_is_a_failed_turn(pieces: list[bytes]) -> None:
     async with model_server(Answer(())) as api:
         api.answers = [card(api.url), Answer(pieces)]
         events = await answer(build(api.url, retries=0))
@@ -772,7 +772,7 @@ async def test_what_nobody_can_read_is_told(pieces: list[bytes]) -> None:
     assert KEY not in str(events)
 
 
-async def test_a_stream_that_is_lost_is_asked_for_and_not_begun_again() -> None:
+async def test_a_lost_stream_is_resumed_and_the_task_is_not_repeated() -> None:
     working = {"task": {"id": "t1", "contextId": "c1", "status": {"state": "TASK_STATE_WORKING"}}}
     done = {"id": "t1", "contextId": "c1", "status": {"state": "TASK_STATE_COMPLETED"},
             "artifacts": [{"artifactId": "a", "parts": [{"text": "Hi"}]}]}  # fmt: skip

@@ -83,7 +83,7 @@ def fasta2a(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.mark.parametrize("streaming", [True, False])
 @pytest.mark.parametrize("how", ["at once", "in pieces"])
-async def test_google_adk_says_its_answer_once(adk: str, how: str, streaming: bool) -> None:
+async def test_an_answer_of_google_adk_is_emitted_once(adk: str, how: str, streaming: bool) -> None:
     events = await answer(build(adk, streaming=streaming), asked(f"tell me {how}"))
 
     assert text_of(events) == "Snow falls today: 1."
@@ -102,7 +102,9 @@ async def test_fasta2a_is_read_although_its_times_have_no_zone(
 
 
 @pytest.mark.parametrize("which", ["adk", "fasta2a"])
-async def test_a_context_goes_on(which: str, request: pytest.FixtureRequest) -> None:
+async def test_the_next_turn_continues_the_context(
+    which: str, request: pytest.FixtureRequest
+) -> None:
     agent = build(request.getfixturevalue(which))
     first = await answer(agent, asked("tell me"))
     talk = answered(asked("tell me"), first, message_from("slack:T1:U2", "And now?", "Bob"))

@@ -97,7 +97,7 @@ def read_part(part: Any) -> ContentPart:
 @pytest.mark.parametrize("path", [
     pytest.param(path, id=path.stem) for path in FILES if path.stem not in NO_MESSAGE
 ] or [pytest.param(None, marks=pytest.mark.skip("UACS_CORPUS names no recordings"))])  # fmt: skip
-def test_what_is_recorded_is_the_same_after_uacs(path: Path) -> None:
+def test_a_recorded_object_is_the_same_after_uacs(path: Path) -> None:
     body = json.loads(path.read_bytes())
 
     if "input" in body:
@@ -139,13 +139,13 @@ EVERYTHING: Any = {
 }  # fmt: skip
 
 
-def test_a_run_with_everything_is_the_same_after_uacs() -> None:
+def test_a_run_with_every_field_is_the_same_after_uacs() -> None:
     message = read_message(write(read_response(EVERYTHING, "bot")))
 
     assert as_read("acp", write_response(message, "bot")) == as_read("acp", EVERYTHING)
 
 
-def test_what_a_run_says_are_parts_that_everybody_understands() -> None:
+def test_the_output_of_a_run_becomes_standard_parts() -> None:
     message = read_response(EVERYTHING, "bot")
 
     kinds = [part.type for part in message.content if part.type != "structured_data"]
@@ -159,7 +159,7 @@ def test_what_a_run_says_are_parts_that_everybody_understands() -> None:
                                               "quote": ""}]}  # fmt: skip
 
 
-def test_a_room_is_the_input_of_a_run() -> None:
+def test_a_room_becomes_the_input_of_a_run() -> None:
     call = ToolCallPart(id="c1", name="f", arguments={"a": 1})
     result = ToolResultPart(tool_call_id="c1", content="sunny")
     png = ImagePart(source=MediaSource(base64="aGk="), media_type="image/png")
@@ -192,11 +192,11 @@ def test_a_room_is_the_input_of_a_run() -> None:
     ("a.png", "/a.png"), ("../../etc/passwd", "/passwd"), ("Bericht für Zoë.pdf",
     "/Bericht_f_r_Zo_.pdf"), ("", ""), ("...", ""), ("C:\\x\\y.doc", "/y.doc"),
 ])  # fmt: skip
-def test_names_are_absolute_paths(name: str, path: str) -> None:
+def test_artifact_names_become_absolute_paths(name: str, path: str) -> None:
     assert path_name(name) == path
 
 
-def test_two_files_of_one_name_are_told_apart() -> None:
+def test_two_files_with_one_name_are_distinguished() -> None:
     parts = [FilePart(source=MediaSource(url="https://x.example/a"), media_type="text/csv")] * 2
     details = {"uacs_bridge": {"version": 1, "parts": {"0": {"name": "a.csv"},
                                                        "1": {"name": "a.csv"}}}}  # fmt: skip
@@ -215,7 +215,7 @@ def test_two_files_of_one_name_are_told_apart() -> None:
         ["output", "parts", "role", "content", "content_type", "content_encoding", "content_url",
          "metadata", "kind", "name", "tool_name", "tool_input", "tool_output", "message"]),
         inner, max_size=5), max_leaves=20))  # fmt: skip
-def test_any_json_is_read_or_refused_in_words(value: Any) -> None:
+def test_any_json_is_read_or_refused_with_a_codec_error(value: Any) -> None:
     message_parts(value if isinstance(value, dict) else {}, "agent", "0")
     bodies: list[Any] = [value, {"output": [value]}]
     for body in bodies:
@@ -255,7 +255,7 @@ async def test_an_answer_records_its_run_and_its_session(acp: str) -> None:
     assert "Hello?" not in str(records)
 
 
-async def test_a_session_is_told_only_what_is_new(acp: str) -> None:
+async def test_a_known_session_gets_only_new_messages(acp: str) -> None:
     agent = build(acp, "all_of_it")
     first = await answer(agent)
 
@@ -269,7 +269,7 @@ async def test_a_session_is_told_only_what_is_new(acp: str) -> None:
 
 
 @pytest.mark.parametrize("change", ["edited", "deleted", "answer edited", "gone"])
-async def test_a_session_that_knows_something_else_is_given_up(acp: str, change: str) -> None:
+async def test_a_session_whose_history_has_changed_is_dropped(acp: str, change: str) -> None:
     agent = build(acp, "all_of_it")
     first_conversation = room(
         message_from("slack:T1:U1", "The password is swordfish.", "Al"), *HELLO.messages
@@ -303,7 +303,7 @@ async def test_a_session_that_knows_something_else_is_given_up(acp: str, change:
 
 
 @pytest.mark.parametrize("mode", ["stream", "sync"])
-async def test_a_run_asks_the_room_and_goes_on_with_its_answer(acp: str, mode: str) -> None:
+async def test_a_run_asks_the_room_and_continues_with_the_answer(acp: str, mode: str) -> None:
     agent = build(acp, "asks", mode=mode)
     first = await answer(agent)
     talk = answered(HELLO, first, message_from("slack:T1:U2", "Yes.", "Bob"))
@@ -314,7 +314,7 @@ async def test_a_run_asks_the_room_and_goes_on_with_its_answer(acp: str, mode: s
     assert text_of(second).endswith('You said: [from "Bob"]\nYes.')
 
 
-async def test_a_run_that_is_gone_is_begun_anew(acp: str) -> None:
+async def test_a_run_that_the_server_lost_is_started_again(acp: str) -> None:
     agent = build(acp, "asks")
     first = await answer(agent)
     talk = answered(HELLO, first, message_from("slack:T1:U2", "Yes.", "Bob"))
@@ -326,7 +326,7 @@ async def test_a_run_that_is_gone_is_begun_anew(acp: str) -> None:
     assert isinstance(again[-1], TurnDone)
 
 
-async def test_all_that_a_run_says_arrives(acp: str) -> None:
+async def test_all_parts_of_a_run_are_emitted(acp: str) -> None:
     events = await answer(build(acp, "draws"))
 
     assert "It is blue." in text_of(events)
@@ -343,7 +343,7 @@ async def test_all_that_a_run_says_arrives(acp: str) -> None:
     assert {REASONING, CITATIONS, VALUE} <= set(schemas)
 
 
-async def test_a_run_that_breaks_down_is_told(acp: str) -> None:
+async def test_a_failed_run_is_a_failed_turn(acp: str) -> None:
     events = await answer(build(acp, "fails"))
 
     assert text_of(events) == "Well"
@@ -351,7 +351,7 @@ async def test_a_run_that_breaks_down_is_told(acp: str) -> None:
     assert "sk-" not in str(events)
 
 
-async def test_an_agent_that_is_not_there_is_told(acp: str) -> None:
+async def test_an_unreachable_agent_is_a_failed_turn(acp: str) -> None:
     events = await answer(build(acp, "nobody"))
 
     assert isinstance(events[-1], TurnFailed)
@@ -359,7 +359,7 @@ async def test_an_agent_that_is_not_there_is_told(acp: str) -> None:
 
 
 @pytest.mark.parametrize("way", ["stopped", "closed"])
-async def test_nobody_waits_for_a_run_that_is_stopped(acp: str, way: str) -> None:
+async def test_stopping_a_run_does_not_wait_for_it(acp: str, way: str) -> None:
     stop = asyncio.Event()
 
     async def inputs() -> AsyncIterator[AgentInput]:
@@ -382,7 +382,7 @@ async def test_nobody_waits_for_a_run_that_is_stopped(acp: str, way: str) -> Non
     assert isinstance(events[-1], TurnDone) == (way == "stopped")
 
 
-async def test_what_is_said_meanwhile_is_told_to_the_same_session(acp: str) -> None:
+async def test_messages_posted_during_a_turn_go_to_the_same_session(acp: str) -> None:
     async def inputs() -> AsyncIterator[AgentInput]:
         yield MessageGiven(message=message_from("slack:T1:U2", "And Bergen?", "Bob"))
         await asyncio.Event().wait()
@@ -416,7 +416,9 @@ def part(text: str) -> Any:
     ([part("Hi"), run("failed", error={"code": "invalid_input", "message": KEY})], "refused"),
     ([part("Hi"), run("cancelled")], "was cancelled"),
 ])  # fmt: skip
-async def test_a_stream_that_goes_wrong_keeps_what_was_said(stream: list[Any], words: str) -> None:
+async def test_a_broken_stream_keeps_the_text_before_the_error(
+    stream: list[Any], words: str
+) -> None:
     async with model_server(Answer(sse(*stream)), Answer([b"{}"], 200, JSON)) as api:
         events = await answer(build(api.url))
 
@@ -426,7 +428,7 @@ async def test_a_stream_that_goes_wrong_keeps_what_was_said(stream: list[Any], w
     assert KEY not in str(events)
 
 
-async def test_a_server_that_says_only_whole_messages() -> None:
+async def test_a_server_that_sends_only_complete_messages_is_read() -> None:
     completed = [{"type": "message.completed", "message": {"role": "agent", "parts": [
         {"content": "Whole."}]}}, run("completed")]  # fmt: skip
     async with model_server(Answer(sse(*completed))) as api:
@@ -435,7 +437,7 @@ async def test_a_server_that_says_only_whole_messages() -> None:
     assert text_of(events) == "Whole."
 
 
-async def test_the_key_and_the_name_go_along() -> None:
+async def test_a_request_has_the_key_and_the_agents_name() -> None:
     async with model_server(Answer(sse(part("Hi"), run("completed")))) as api:
         events = await answer(build(api.url))
 
@@ -444,7 +446,7 @@ async def test_the_key_and_the_name_go_along() -> None:
     assert is_memory(read_part(parts_of(events)[-1]))
 
 
-async def test_a_run_that_is_left_is_cancelled_on_its_server() -> None:
+async def test_an_abandoned_run_is_cancelled_on_its_server() -> None:
     begun_run = sse(run("created"), part("Hi"))
     async with model_server(Answer(begun_run, then="hang"), Answer([b"{}"], 200, JSON)) as api:
         events = await answer(build(api.url, total_seconds=2))

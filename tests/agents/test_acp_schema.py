@@ -36,7 +36,7 @@ def told(*parts: Any) -> Any:
     return sse(*({"type": "message.part", "part": part} for part in parts), run("completed"))
 
 
-async def test_parts_of_one_name_in_two_folders_stay_two_for_another_agent() -> None:
+async def test_parts_with_one_name_in_two_folders_stay_distinct_for_another_agent() -> None:
     async with model_server(Answer(told(SOURCE, TEST))) as api:
         events = await answer(build(api.url))
     growing = GrowingAnswer(MessageId("agent:coder:1"), "coder", 0.0)
@@ -60,7 +60,7 @@ def test_an_agents_own_parts_keep_their_paths() -> None:
     assert write_response(message, "bot") == body
 
 
-def test_members_are_read_as_the_proposal_spells_them() -> None:
+def test_fields_are_read_in_the_spelling_of_the_proposal() -> None:
     body: Any = {"output": [{"role": "agent/bot", "parts": [
         {"contentType": "image/png", "contentUrl": "https://x.example/a.png"},
         {"contentType": "image/png", "content": "iVBORw0KGgo=", "contentEncoding": "base64"},
@@ -84,7 +84,7 @@ async def asked(conversation: Any, **options: Any) -> tuple[list[AgentEvent], An
     return events, api.requests
 
 
-async def test_what_an_agent_does_not_accept_is_told_in_words() -> None:
+async def test_a_part_that_an_agent_does_not_accept_is_described_in_text() -> None:
     events, requests = await asked(WITH_PICTURE, accepts=WORDS)
 
     parts = [part for request in requests[0]["input"] for part in request["parts"]]
@@ -94,7 +94,7 @@ async def test_what_an_agent_does_not_accept_is_told_in_words() -> None:
     assert "not_accepted" in str(record["losses"])
 
 
-async def test_an_agent_is_not_asked_without_what_it_requires() -> None:
+async def test_an_agent_gets_no_request_without_the_parts_that_it_requires() -> None:
     expected = [*WORDS, {"content_type": "image/*", "required": True}]
 
     asked_so, given = await asked(WITH_PICTURE, accepts=expected)
@@ -109,7 +109,7 @@ async def test_an_agent_is_not_asked_without_what_it_requires() -> None:
     assert "requires a part 'image/*'" in refused[-1].reason
 
 
-async def test_an_agent_that_accepts_nothing_of_what_was_said_is_not_asked() -> None:
+async def test_an_agent_that_accepts_no_part_of_the_message_gets_no_request() -> None:
     events, requests = await asked(
         room(message_from("slack:T:U1", "What is it?", "Alice")),
         accepts=[{"content_type": "image/*"}, {"content_type": "audio/wav"}],
@@ -125,7 +125,7 @@ NEEDS_PICTURE = [*WORDS, {"content_type": "image/*", "required": True}]
 LATER = message_from("slack:T:U2", "And now?", "Bob")
 
 
-async def test_a_session_that_goes_on_is_not_asked_without_what_the_agent_requires() -> None:
+async def test_a_continued_session_also_checks_the_required_parts() -> None:
     known_session = Answer(
         [json.dumps({"id": "s", "history": ["/messages/1"]}).encode()], 200, JSON
     )
@@ -140,7 +140,7 @@ async def test_a_session_that_goes_on_is_not_asked_without_what_the_agent_requir
     assert [head.split(" HTTP")[0] for head in api.heads] == ["POST /runs", "GET /sessions/s1"]
 
 
-async def test_what_is_said_meanwhile_is_held_against_what_the_agent_requires() -> None:
+async def test_messages_posted_during_a_turn_are_checked_for_required_parts() -> None:
     async with model_server(Answer(told({"content": "A sky."}))) as api:
         agent = build(api.url, accepts=NEEDS_PICTURE)
         steered = steering(MessageGiven(message=LATER))
@@ -152,7 +152,7 @@ async def test_what_is_said_meanwhile_is_held_against_what_the_agent_requires() 
     assert len(api.requests) == 1
 
 
-async def test_an_answer_to_what_a_run_asks_needs_no_part_that_its_input_needs() -> None:
+async def test_an_answer_to_a_question_of_a_run_needs_no_required_part() -> None:
     question = {"type": "message", "message": {"role": "agent", "parts": [{"content": "Sure?"}]}}
     waits = sse(run("awaiting", await_request=question))
     async with model_server(Answer(waits), Answer(told({"content": "A sky."}))) as api:
@@ -172,7 +172,7 @@ async def test_an_answer_to_what_a_run_asks_needs_no_part_that_its_input_needs()
      ["a part text/plain is not among what it gives",
       "a part 'image/*' is required, and missing"]),
 ])  # fmt: skip
-async def test_an_answer_that_is_not_as_it_should_be_is_shown_and_noted(
+async def test_an_answer_that_violates_its_schema_is_shown_and_logged(
     returns: Any, mismatches: Any
 ) -> None:
     events, _ = await asked(WITH_PICTURE, returns=returns)

@@ -88,14 +88,14 @@ def test_deltas_of_calls_are_joined(
 @pytest.mark.parametrize("text", [
     '{"name": "f", "argum', '{"name": "remove_all"}', '{"name": "f", "parameters": {"n": 1}}',
 ])  # fmt: skip
-def test_text_that_is_no_call_is_no_call(text: str) -> None:
+def test_text_that_resembles_a_call_stays_text(text: str) -> None:
     reader = Stream()
     reader.take({"tool_calls": [verbatim(text)]})
 
     assert not [one for one in reader.end() if isinstance(one, ToolCalled)]
 
 
-def test_two_names_in_one_delta_are_two_calls() -> None:
+def test_one_delta_with_two_names_is_two_calls() -> None:
     reader = Stream()
     reader.take({"tool_calls": [string_args("f", ""), string_args("g", "")]})
 
@@ -103,7 +103,7 @@ def test_two_names_in_one_delta_are_two_calls() -> None:
     assert called == ["f", "g"]
 
 
-def test_an_id_that_is_given_twice_goes_home_with_calls_and_results() -> None:
+def test_an_id_that_is_used_twice_returns_with_its_calls_and_results() -> None:
     call: Any = {"type": "function", "id": "c1", "function": {"name": "f", "arguments": {}}}
     results: Any = [{"role": "tool", "tool_call_id": "c1", "name": "f",
                      "contents": [{"type": "text", "text": one}]} for one in "12"]  # fmt: skip
@@ -119,7 +119,7 @@ def test_an_id_that_is_given_twice_goes_home_with_calls_and_results() -> None:
     assert write_request(conversation, "bot").body["messages"] == asked["messages"]
 
 
-def test_function_parts_among_contents_are_calls() -> None:
+def test_function_parts_in_the_contents_become_calls() -> None:
     call: Any = {"type": "function", "id": "c1", "function": {"name": "f", "arguments": {"n": 1}}}
     said: Any = {"role": "assistant", "contents": [{"type": "text", "text": "Let me see."}, call]}
     result = {"role": "tool", "tool_call_id": "c1", "name": "f"}
@@ -137,7 +137,7 @@ def test_function_parts_among_contents_are_calls() -> None:
 @pytest.mark.parametrize(("data", "kind"), [
     (PNG, "image/png"), (JPEG, "image/jpeg"), ("aGVsbG8=", "image/*"), ("no base64", "image/*"),
 ])  # fmt: skip
-def test_pictures_without_a_type_have_that_of_their_bytes(data: str, kind: str) -> None:
+def test_a_picture_without_a_type_gets_it_from_its_bytes(data: str, kind: str) -> None:
     said: Any = {"role": "assistant", "contents": [{"type": "image", "image": {"data": data}}]}
 
     message = read_response(said, "bot")

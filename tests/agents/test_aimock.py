@@ -93,7 +93,7 @@ async def answered(agent: Any, talk: Conversation) -> list[AgentEvent]:
 
 
 @pytest.mark.parametrize("kind", PATHS)
-async def test_a_question_is_answered(kind: str, aimock: tuple[str, str]) -> None:
+async def test_a_question_gets_an_answer(kind: str, aimock: tuple[str, str]) -> None:
     agent = build(VENDORS[kind], aimock[0] + PATHS[kind], tools())
 
     events = await answered(agent, asked("What is the capital of France?"))
@@ -114,7 +114,7 @@ async def test_a_tool_is_called_and_its_result_read(kind: str, aimock: tuple[str
 
 
 @pytest.mark.parametrize("kind", PATHS)
-async def test_thoughts_are_kept_apart(kind: str, aimock: tuple[str, str]) -> None:
+async def test_reasoning_is_separate_from_the_answer(kind: str, aimock: tuple[str, str]) -> None:
     agent = build(VENDORS[kind], aimock[0] + PATHS[kind], tools())
 
     events = await answered(agent, asked("Please think"))
@@ -126,7 +126,7 @@ async def test_thoughts_are_kept_apart(kind: str, aimock: tuple[str, str]) -> No
 @pytest.mark.parametrize(("text", "words"), [
     ("Please give me a report", "# Report\nAll is well."), ("hello", "Hello from elsewhere."),
 ])  # fmt: skip
-async def test_an_agent_elsewhere_answers(text: str, words: str, aimock: tuple[str, str]) -> None:
+async def test_an_a2a_agent_answers(text: str, words: str, aimock: tuple[str, str]) -> None:
     pytest.importorskip("a2a")
     # Its streams (1.43.0) put artifacts beside the task, where A2A 1.0 has none.
     options = {"base_url": aimock[1], "streaming": False}

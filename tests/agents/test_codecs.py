@@ -196,7 +196,7 @@ REQUESTS: dict[str, Any] = {
 
 
 @apis
-def test_a_request_with_everything_is_the_same_after_uacs(api: str) -> None:
+def test_a_request_with_every_field_is_the_same_after_uacs(api: str) -> None:
     codec = CODECS[api]
 
     conversation = codec.read_request(REQUESTS[api], "bot")
@@ -207,7 +207,7 @@ def test_a_request_with_everything_is_the_same_after_uacs(api: str) -> None:
 
 
 @apis
-def test_what_everybody_understands_are_parts_of_uacs(api: str) -> None:
+def test_common_content_becomes_standard_parts(api: str) -> None:
     messages = CODECS[api].read_request(REQUESTS[api], "bot").messages
     parts = [part for message in messages for part in message.content]
 
@@ -244,7 +244,7 @@ def test_another_vendor_reads_the_same_conversation(api: str, other: str) -> Non
 
 
 @apis
-def test_media_keep_their_place_among_the_words(api: str) -> None:
+def test_media_keep_their_place_in_the_text(api: str) -> None:
     parts: list[ContentPart] = [
         TextPart(text="one"),
         ImagePart(source=MediaSource(base64="UElDMQ=="), media_type="image/png"),
@@ -269,7 +269,9 @@ def test_media_keep_their_place_among_the_words(api: str) -> None:
     StructuredDataPart(schema_id="x/y", data={"clip": 1}),
     ToolCallPart(id="1", name="clip", arguments={}),
 ])  # fmt: skip
-def test_what_an_api_does_not_take_becomes_text_with_a_loss(api: str, part: ContentPart) -> None:
+def test_a_part_that_an_api_does_not_accept_becomes_text_with_a_loss(
+    api: str, part: ContentPart
+) -> None:
     written = CODECS[api].write_request(room(message_from("s:T:U", [part], "Alice")), "bot")
 
     text = json.dumps(written.body)
@@ -281,7 +283,7 @@ def test_what_an_api_does_not_take_becomes_text_with_a_loss(api: str, part: Cont
 
 
 @apis
-def test_the_thoughts_of_other_agents_are_not_told(api: str) -> None:
+def test_the_reasoning_of_other_agents_is_not_sent(api: str) -> None:
     parts = [StructuredDataPart(schema_id=REASONING, data={"text": "secret plan"}),
              state(api, item={"secret": 1}), TextPart(text="Hi")]  # fmt: skip
     message = message_from("agent:other", parts, "other", "assistant")
@@ -293,7 +295,7 @@ def test_the_thoughts_of_other_agents_are_not_told(api: str) -> None:
 
 
 @apis
-def test_people_are_not_shown_what_is_for_agents(api: str) -> None:
+def test_reasoning_and_private_state_are_not_shown_to_people(api: str) -> None:
     message = CODECS[api].read_request(REQUESTS[api], "bot").messages
     for one in message:
         text, _ = message_text(one)
@@ -313,7 +315,7 @@ def test_sources_are_shown_as_links() -> None:
     assert losses == ()
 
 
-def test_keywords_are_left_out_and_properties_of_their_names_are_not() -> None:
+def test_unsupported_schema_keywords_are_removed_but_not_properties_with_their_names() -> None:
     losses: list[Loss] = []
     schema: Any = {"type": "object", "minimum": 1, "enum": [{"minimum": 2}],
               "properties": {"minimum": {"type": "integer", "minimum": 3}}}  # fmt: skip
@@ -356,7 +358,7 @@ likely = st.recursive(
 @apis
 @settings(max_examples=examples(60))
 @given(value=likely)
-def test_any_json_is_read_or_refused_in_words(api: str, value: Any) -> None:
+def test_any_json_is_read_or_refused_with_a_codec_error(api: str, value: Any) -> None:
     codec = CODECS[api]
     for read in (codec.read_request, codec.read_response):
         with suppress(CodecError):
@@ -371,7 +373,7 @@ TOP = {"openai-chat": ("messages", "choices"), "openai-responses": ("input", "ou
 @apis
 @settings(max_examples=examples(60))
 @given(items=st.lists(likely, max_size=4))
-def test_any_items_are_the_same_after_uacs_or_are_told(api: str, items: Any) -> None:
+def test_any_items_are_the_same_after_uacs_or_named_in_a_loss(api: str, items: Any) -> None:
     codec = CODECS[api]
     body = {"model": "m", TOP[api][0]: items}
     try:
@@ -388,7 +390,7 @@ def test_any_items_are_the_same_after_uacs_or_are_told(api: str, items: Any) -> 
 @apis
 @settings(max_examples=examples(60))
 @given(events=st.lists(likely, max_size=6))
-def test_any_stream_is_read_or_refused_in_words(api: str, events: Any) -> None:
+def test_any_stream_is_read_or_refused_with_a_codec_error(api: str, events: Any) -> None:
     reader = CODECS[api].stream()
     with suppress(CodecError, AgentError, PlatformError):
         for event in events:
@@ -445,7 +447,9 @@ def test_a_room_becomes_a_request_that_is_read_back(api: str, messages: list[Mes
 @apis
 @settings(max_examples=examples(50))
 @given(parts=st.lists(own_parts, min_size=1, max_size=5))
-def test_a_message_is_the_same_after_being_a_response(api: str, parts: list[ContentPart]) -> None:
+def test_a_message_written_as_a_response_is_read_back_unchanged(
+    api: str, parts: list[ContentPart]
+) -> None:
     codec = CODECS[api]
     calls = {part.id: part for part in parts if isinstance(part, ToolCallPart)}  # ids are unique
     answer = [*(part for part in parts if isinstance(part, TextPart)), *calls.values()]
@@ -468,7 +472,7 @@ def _flat(parts: list[Any]) -> list[str]:
     return [words, *calls]
 
 
-def test_every_vendor_of_the_tests_has_its_codec() -> None:
+def test_every_vendor_of_the_tests_has_a_codec() -> None:
     assert VENDORS.keys() == CODECS.keys()
 
 

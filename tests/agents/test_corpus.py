@@ -59,7 +59,7 @@ def of(kind: str, *, answered: bool = True) -> list[Any]:
 
 
 @pytest.mark.parametrize("one", refusals())
-def test_an_error_of_an_api_is_one_of_ours(one: Recording) -> None:
+def test_a_recorded_api_error_becomes_an_error_of_the_bridge(one: Recording) -> None:
     status = one.status if one.status != 200 else None
     error = api_error(one.body.get("error", one.body.get("detail")), status)
 
@@ -88,14 +88,14 @@ def test_a_response_is_the_same_after_uacs(one: Recording) -> None:
 
 
 @pytest.mark.parametrize("one", of("response"))
-def test_what_a_vendor_keeps_for_itself_does_not_say_the_words_again(one: Recording) -> None:
+def test_private_state_of_a_vendor_does_not_repeat_the_text(one: Recording) -> None:
     message = CODECS[one.api].read_response(one.body, AGENT)
 
     assert repeated_words(message) == []
 
 
 @pytest.mark.parametrize("one", of("stream", answered=False))
-def test_a_stream_says_what_its_whole_answer_says(one: Recording) -> None:
+def test_a_stream_gives_the_same_message_as_the_whole_answer(one: Recording) -> None:
     codec = CODECS[one.api]
     if tells_a_fault(one.body):
         with pytest.raises(PlatformError):

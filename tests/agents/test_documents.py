@@ -29,7 +29,7 @@ WRITERS = {**{name: value.write_request for name, value in ALL_CODECS.items()}, 
 
 
 @pytest.mark.parametrize("api", sorted(WRITERS))
-def test_a_document_is_told_with_its_title_and_its_text(api: str) -> None:
+def test_a_document_is_sent_with_its_title_and_its_text(api: str) -> None:
     talk = room(message_from("slack:T:U1", [TextPart(text="Read this:"), FOUND], "Alice"))
 
     written = WRITERS[api](talk, "bot")
@@ -43,7 +43,7 @@ def test_a_document_is_told_with_its_title_and_its_text(api: str) -> None:
 
 @pytest.mark.parametrize("shape", [[PART], {"parts": [PART]}, PART], ids=["list", "parts", "bare"])
 @pytest.mark.parametrize("api", sorted(ALL_CODECS))
-def test_a_document_in_the_result_of_a_tool_is_told_as_one_said_by_people(
+def test_a_document_in_a_tool_result_is_sent_like_a_document_of_a_person(
     api: str, shape: Any
 ) -> None:
     looked = [ToolCallPart(id="c1", name="look", arguments={}),

@@ -23,7 +23,7 @@ def told(events: list[Any]) -> TurnFailed:
     return failure
 
 
-async def test_an_answer_comes_word_by_word_and_once(vendor: Vendor) -> None:
+async def test_an_answer_is_streamed_word_by_word_and_once(vendor: Vendor) -> None:
     async with model_server(vendor.stream(vendor.says(LONG))) as api:
         events = await answer(vendor, api.url)
 
@@ -33,7 +33,7 @@ async def test_an_answer_comes_word_by_word_and_once(vendor: Vendor) -> None:
     assert len(api.requests) == 1
 
 
-async def test_a_busy_api_is_asked_again_after_the_pause_that_it_wants(vendor: Vendor) -> None:
+async def test_a_request_to_a_busy_api_is_retried_after_the_requested_pause(vendor: Vendor) -> None:
     busy = vendor.refusal(429, "rate_limit_error", "retry-after: 7")
     agent_tools = tools()
     async with model_server(busy, vendor.stream(vendor.says(LONG))) as api:
@@ -43,7 +43,7 @@ async def test_a_busy_api_is_asked_again_after_the_pause_that_it_wants(vendor: V
     assert agent_tools.clock.pauses == [7.0]
 
 
-async def test_an_api_that_stays_busy_is_given_up(vendor: Vendor) -> None:
+async def test_requests_to_an_api_that_stays_busy_end_in_failure(vendor: Vendor) -> None:
     async with model_server(vendor.refusal(429, "rate_limit_error", "retry-after: 7")) as api:
         failure = told(await answer(vendor, api.url))
 
@@ -52,7 +52,7 @@ async def test_an_api_that_stays_busy_is_given_up(vendor: Vendor) -> None:
     assert failure.retry
 
 
-async def test_a_pause_of_minutes_is_not_waited_for(vendor: Vendor) -> None:
+async def test_a_request_is_not_retried_after_a_pause_of_minutes(vendor: Vendor) -> None:
     async with model_server(vendor.refusal(429, "rate_limit_error", "retry-after: 600")) as api:
         failure = told(await answer(vendor, api.url))
 
@@ -61,7 +61,7 @@ async def test_a_pause_of_minutes_is_not_waited_for(vendor: Vendor) -> None:
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 504, 529])
-async def test_a_broken_api_is_asked_again(vendor: Vendor, status: int) -> None:
+async def test_a_request_is_retried_after_a_server_error(vendor: Vendor, status: int) -> None:
     broken = Answer([b"<html>oops</html>"], status, "text/html")
     async with model_server(broken, vendor.stream(vendor.says(LONG))) as api:
         events = await answer(vendor, api.url)
@@ -78,7 +78,7 @@ async def test_a_broken_api_is_asked_again(vendor: Vendor, status: int) -> None:
     (413, "request_too_large", "too long"),
     (429, "insufficient_quota", "is used up"),
 ])  # fmt: skip
-async def test_what_no_repeat_can_mend_is_not_repeated(
+async def test_a_permanent_error_is_not_retried(
     vendor: Vendor, status: int, kind: str, words: str
 ) -> None:
     async with model_server(vendor.refusal(status, kind)) as api:
@@ -89,7 +89,7 @@ async def test_what_no_repeat_can_mend_is_not_repeated(
     assert not failure.retry
 
 
-async def test_a_stream_cut_in_the_middle_keeps_what_was_said(vendor: Vendor) -> None:
+async def test_a_stream_cut_in_the_middle_keeps_the_text_so_far(vendor: Vendor) -> None:
     whole = sse(*vendor.says(LONG))
     async with model_server(Answer(whole[: len(whole) // 2], then="cut")) as api:
         events = await answer(vendor, api.url)
@@ -100,7 +100,7 @@ async def test_a_stream_cut_in_the_middle_keeps_what_was_said(vendor: Vendor) ->
     assert len(api.requests) == 1
 
 
-async def test_a_stream_cut_before_the_first_word_is_asked_again(vendor: Vendor) -> None:
+async def test_a_stream_cut_before_the_first_word_is_retried(vendor: Vendor) -> None:
     whole = vendor.stream(vendor.says(LONG))
     async with model_server(Answer((), then="cut"), whole) as api:
         events = await answer(vendor, api.url)
@@ -109,7 +109,7 @@ async def test_a_stream_cut_before_the_first_word_is_asked_again(vendor: Vendor)
     assert len(api.requests) == 2
 
 
-async def test_a_stream_that_ends_too_early_is_no_whole_answer(vendor: Vendor) -> None:
+async def test_a_stream_that_ends_too_early_is_not_complete(vendor: Vendor) -> None:
     whole = sse(*vendor.says(LONG))
     async with model_server(Answer(whole[: len(whole) // 2])) as api:
         events = await answer(vendor, api.url)
@@ -120,7 +120,7 @@ async def test_a_stream_that_ends_too_early_is_no_whole_answer(vendor: Vendor) -
 
 @pytest.mark.parametrize("event", [[], {}, 7, None, "x", {"type": 3}, {"choices": [7]},
                                    {"choices": {}, "candidates": "x", "type": "ping"}])  # fmt: skip
-async def test_events_that_nobody_knows_say_nothing(vendor: Vendor, event: Any) -> None:
+async def test_unknown_events_of_a_stream_are_ignored(vendor: Vendor, event: Any) -> None:
     whole = vendor.says(LONG)
     async with model_server(vendor.stream([whole[0], event, *whole[1:]])) as api:
         events = await answer(vendor, api.url)
@@ -129,7 +129,7 @@ async def test_events_that_nobody_knows_say_nothing(vendor: Vendor, event: Any) 
     assert isinstance(events[-1], TurnDone)
 
 
-async def test_a_hanging_api_is_given_up(vendor: Vendor) -> None:
+async def test_a_request_to_an_api_that_hangs_times_out(vendor: Vendor) -> None:
     async with model_server(Answer((), then="hang")) as api:
         events = await answer(vendor, api.url, idle_seconds=0.5, retries=1)
 
@@ -137,7 +137,7 @@ async def test_a_hanging_api_is_given_up(vendor: Vendor) -> None:
     assert len(api.requests) == 2
 
 
-async def test_an_answer_that_takes_too_long_is_given_up(vendor: Vendor) -> None:
+async def test_an_answer_that_takes_too_long_is_ended(vendor: Vendor) -> None:
     whole = sse(*vendor.says(LONG))
     async with model_server(Answer(whole[:4], then="hang")) as api:
         events = await answer(vendor, api.url, total_seconds=0.3)
@@ -146,12 +146,12 @@ async def test_an_answer_that_takes_too_long_is_given_up(vendor: Vendor) -> None
     assert told(events).reason == "its answer took longer than 0.3 s"
 
 
-async def test_a_whole_answer_that_is_no_json_is_told(vendor: Vendor) -> None:
+async def test_an_answer_that_is_not_json_is_a_failed_turn(vendor: Vendor) -> None:
     async with model_server(Answer([b"<html>"], 200, JSON)) as api:
         assert "not JSON" in told(await answer(vendor, api.url)).reason
 
 
-async def test_json_of_another_shape_is_no_answer(vendor: Vendor) -> None:
+async def test_json_of_another_shape_is_a_failed_turn(vendor: Vendor) -> None:
     async with model_server(Answer([b'{"hello": ["world"]}'], 200, JSON)) as api:
         events = await answer(vendor, api.url)
 
@@ -159,7 +159,7 @@ async def test_json_of_another_shape_is_no_answer(vendor: Vendor) -> None:
     told(events)
 
 
-async def test_a_fault_that_the_stream_tells_is_told(vendor: Vendor) -> None:
+async def test_an_error_event_in_a_stream_is_reported(vendor: Vendor) -> None:
     async with model_server(vendor.stream(vendor.fails())) as api:
         failure = told(await answer(vendor, api.url))
 
@@ -167,7 +167,7 @@ async def test_a_fault_that_the_stream_tells_is_told(vendor: Vendor) -> None:
     assert len(api.requests) == 3
 
 
-async def test_a_model_that_refuses_says_so_once(vendor: Vendor) -> None:
+async def test_a_refusal_of_the_model_is_emitted_once(vendor: Vendor) -> None:
     async with model_server(vendor.stream(vendor.refuses("I would rather not."))) as api:
         events = await answer(vendor, api.url)
 
@@ -176,7 +176,7 @@ async def test_a_model_that_refuses_says_so_once(vendor: Vendor) -> None:
     assert len(api.requests) == 1
 
 
-async def test_an_answer_that_reaches_its_limit_says_so(vendor: Vendor) -> None:
+async def test_an_answer_that_reaches_its_token_limit_is_reported(vendor: Vendor) -> None:
     async with model_server(vendor.stream(vendor.cut_at_limit("Once upon"))) as api:
         events = await answer(vendor, api.url, max_tokens=20)
 
@@ -184,13 +184,13 @@ async def test_an_answer_that_reaches_its_limit_says_so(vendor: Vendor) -> None:
     assert told(events).reason == "it reached the limit of 20 tokens of its model's answers"
 
 
-async def test_a_server_that_is_not_there_is_told(vendor: Vendor) -> None:
+async def test_an_unreachable_server_is_a_failed_turn(vendor: Vendor) -> None:
     events = await answer(vendor, "http://127.0.0.1:1", retries=0)
 
     assert told(events).reason == "its model does not answer at the moment"
 
 
-async def test_a_moved_address_is_not_followed(vendor: Vendor) -> None:
+async def test_a_redirect_is_not_followed(vendor: Vendor) -> None:
     moved = Answer((), 302, "text/html", ("location: http://127.0.0.1:1/",))
     async with model_server(moved) as api:
         failure = told(await answer(vendor, api.url))

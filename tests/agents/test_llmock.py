@@ -105,7 +105,7 @@ async def test_a_tool_that_was_never_offered_is_answered_with_an_error(api: Api)
     assert isinstance(events[-1], TurnDone)
 
 
-async def test_an_answer_in_a_format_arrives_as_a_value(api: Api) -> None:
+async def test_an_answer_in_a_requested_format_becomes_a_value_part(api: Api) -> None:
     vendor, url, mock = api
 
     events = await answer(vendor, url, response_format=CITY)
@@ -124,7 +124,7 @@ async def test_an_answer_in_a_format_arrives_as_a_value(api: Api) -> None:
     assert mock.requests
 
 
-async def test_a_corrupt_line_is_passed_over_and_stands_in_the_record(api: Api) -> None:
+async def test_a_corrupt_line_is_skipped_and_recorded(api: Api) -> None:
     vendor, url, mock = api
     mock.reply("one two three four five six seven eight", times=None)
     mock.corrupt(after_chunks=4, times=None)
@@ -137,7 +137,7 @@ async def test_a_corrupt_line_is_passed_over_and_stands_in_the_record(api: Api) 
 
 
 @pytest.mark.parametrize("fault", ["truncate", "disconnect"])
-async def test_a_broken_stream_is_never_taken_for_an_answer(api: Api, fault: str) -> None:
+async def test_a_broken_stream_is_never_a_complete_answer(api: Api, fault: str) -> None:
     vendor, url, mock = api
     mock.reply("one two three four five six seven eight", times=None)
     getattr(mock, fault)(after_chunks=4, times=None)
@@ -147,7 +147,7 @@ async def test_a_broken_stream_is_never_taken_for_an_answer(api: Api, fault: str
     assert isinstance(events[-1], TurnFailed)
 
 
-async def test_limits_and_outages_are_waited_out(api: Api) -> None:
+async def test_requests_are_retried_after_rate_limits_and_outages(api: Api) -> None:
     vendor, url, mock = api
     mock.rate_limit(times=1, retry_after=0.5)
     mock.fail(503, times=1)
@@ -160,7 +160,7 @@ async def test_limits_and_outages_are_waited_out(api: Api) -> None:
     assert len(mock.requests) == 3
 
 
-async def test_a_call_that_is_no_json_is_told(api: Api) -> None:
+async def test_a_call_with_invalid_json_is_answered_with_an_error(api: Api) -> None:
     vendor, url, mock = api
     if vendor is VENDORS["gemini"]:
         pytest.skip("this API's arguments are an object, never text")
@@ -181,7 +181,7 @@ async def _inputs(given: asyncio.Queue[Any]) -> AsyncIterator[AgentInput]:
         yield await given.get()
 
 
-async def test_a_picture_that_a_tool_answers_with_is_seen_by_the_model(api: Api) -> None:
+async def test_a_picture_in_a_tool_result_is_sent_to_the_model(api: Api) -> None:
     vendor, url, mock = api
     mock.call_tool("get_weather", {"city": "Paris"})
     mock.reply("It is blue.")

@@ -63,19 +63,21 @@ texts = st.lists(
 
 
 @pytest.mark.parametrize("content", CASES)
-def test_thoughts_stand_apart_from_words_and_code_stays_code(content: str) -> None:
+def test_reasoning_tags_are_parsed_except_in_code(content: str) -> None:
     assert split_thoughts(content) == CASES[content]
 
 
 @given(texts)
-def test_the_pieces_are_the_content_put_together_again(content: str) -> None:
+def test_the_joined_segments_are_the_original_content(content: str) -> None:
     pieces = split_thoughts(content)
 
     assert "".join(piece if isinstance(piece, str) else piece.whole for piece in pieces) == content
 
 
 @given(texts, st.sets(st.integers(0, 60)), st.booleans())
-def test_how_a_stream_is_cut_changes_nothing(content: str, cuts: set[int], first: bool) -> None:
+def test_the_chunks_of_a_stream_do_not_change_its_segments(
+    content: str, cuts: set[int], first: bool
+) -> None:
     edges = [0, *sorted(cut for cut in cuts if cut < len(content)), len(content)]
     pieces = [content[a:b] for a, b in pairwise(edges)]
 
@@ -104,7 +106,7 @@ def _response(**message: Any) -> Any:
 
 
 @given(texts)
-def test_an_answer_with_thoughts_goes_home_as_it_came(content: str) -> None:
+def test_an_answer_with_reasoning_returns_to_its_api_unchanged(content: str) -> None:
     response = _response(content=content)
 
     assert write_response(read_response(response, "bot"), "bot") == response
@@ -125,7 +127,7 @@ def _chunks(text: str, size: int = 3) -> Answer:
 
 
 @pytest.mark.parametrize("size", [1, 3, 7, 100])
-async def test_thoughts_in_the_text_are_not_said(size: int) -> None:
+async def test_reasoning_inside_the_text_is_not_shown(size: int) -> None:
     text = "<think>\nHm, 2 < 3 </thing>\n</think>\n\nHello `<think>`!"
     async with model_server(_chunks(text, size)) as api:
         events = await answer(CHAT, api.url)
@@ -135,7 +137,7 @@ async def test_thoughts_in_the_text_are_not_said(size: int) -> None:
     assert isinstance(events[-1], TurnDone)
 
 
-async def test_words_that_turn_out_to_be_thoughts_are_taken_back_and_not_said_again() -> None:
+async def test_text_that_turns_out_to_be_reasoning_is_withdrawn() -> None:
     async with model_server(_chunks("Let me see.\n</think>\n\nHello!")) as api:
         given = build(CHAT, api.url, tools())
         first = [event async for event in given.run(turn(HELLO), nothing())]
@@ -147,7 +149,7 @@ async def test_words_that_turn_out_to_be_thoughts_are_taken_back_and_not_said_ag
     assert not [one for one in again if isinstance(one, TextReplaced)]
 
 
-async def test_words_that_turn_out_to_be_thoughts_take_back_no_earlier_answer_of_the_turn() -> None:
+async def test_withdrawing_reasoning_keeps_earlier_answers_of_the_turn() -> None:
     more = MessageGiven(message=message_from("slack:T:U2", "And in Bergen?", "Bob"))
     answers = _chunks("Rain."), _chunks("Let me see.\n</think>\n\nSnow.")
     async with model_server(*answers) as api:
@@ -184,7 +186,7 @@ def _shown(events: list[AgentEvent]) -> list[str]:
     return [one.text for one in room_answer.message().content if isinstance(one, TextPart)]
 
 
-async def test_an_answer_that_was_expected_to_begin_with_thoughts_and_does_not_is_said() -> None:
+async def test_an_answer_without_the_expected_reasoning_is_shown() -> None:
     async with model_server(_chunks("Hello!")) as api:
         events = await answer(CHAT, api.url, thinks_first=True)
 
@@ -204,7 +206,7 @@ def _any(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("key", ["delta", "message"])
-async def test_images_of_an_answer_are_pictures(key: str) -> None:
+async def test_images_of_an_answer_become_image_parts(key: str) -> None:
     chunk = chat_chunk({"role": "assistant", "content": "Look:", "images": [IMAGE]}, "stop")
     if key == "message":
         chunk["choices"][0]["message"] = chunk["choices"][0].pop("delta")
@@ -217,7 +219,7 @@ async def test_images_of_an_answer_are_pictures(key: str) -> None:
     assert text_of(events) == "Look:"
 
 
-def test_images_go_home_as_they_came_and_odd_ones_are_kept() -> None:
+def test_images_return_to_their_api_unchanged_and_invalid_ones_are_preserved() -> None:
     odd = [IMAGE, {"type": "hologram", "data": [1]}, {"type": "image_url", "image_url": {}}]
     for images in ([IMAGE], odd, [IMAGE, IMAGE]):
         response = _response(content="Look:", images=images)
@@ -277,9 +279,7 @@ CALLS = [
 
 
 @pytest.mark.parametrize(("chunks", "made"), CALLS)
-async def test_two_calls_are_two_and_each_result_finds_its_call(
-    chunks: list[Any], made: list[Any]
-) -> None:
+async def test_each_result_belongs_to_its_own_call(chunks: list[Any], made: list[Any]) -> None:
     calls = sse(
         *(chat_chunk({"tool_calls": chunk}) for chunk in chunks), chat_chunk({}, "tool_calls")
     )

@@ -81,7 +81,7 @@ def failed(events: list[AgentEvent]) -> str:
     return events[-1].reason
 
 
-async def test_a_turn_is_uacs_with_who_asked_and_where() -> None:
+async def test_a_turn_is_sent_as_uacs_with_the_asker_and_the_place() -> None:
     events, api = await answered(whole({"text": "Hello *Alice*"}))
 
     (body,) = api.requests
@@ -96,7 +96,7 @@ async def test_a_turn_is_uacs_with_who_asked_and_where() -> None:
     [{"type": "text", "text": "One"}, {"type": "text", "text": "Two"}],
     {"content": [{"type": "text", "text": "One"}, {"type": "text", "text": "Two"}]},
 ])  # fmt: skip
-async def test_parts_stay_apart(body: Any) -> None:
+async def test_text_parts_of_a_message_stay_separate(body: Any) -> None:
     events, _ = await answered(whole(body))
 
     assert [event.part for event in events if isinstance(event, PartGiven)] == [
@@ -104,7 +104,7 @@ async def test_parts_stay_apart(body: Any) -> None:
     ]  # fmt: skip
 
 
-async def test_a_message_has_what_its_metadata_says_beside_it() -> None:
+async def test_usage_record_and_moderation_are_read_from_the_metadata() -> None:
     metadata = {
         "usage": {"input_tokens": 3}, "record": {"version": "7"}, "moderation": {"refused": False},
         "agents": {"bot": {"mood": "good"}, "other": {"mood": "bad"}}, "latency": "mine",
@@ -124,7 +124,7 @@ async def test_a_message_has_what_its_metadata_says_beside_it() -> None:
     ]
 
 
-async def test_a_program_keeps_only_so_much() -> None:
+async def test_the_stored_state_of_a_program_is_limited() -> None:
     body = [{"type": "state_kept", "state": {"all": "x" * 20_000}}]
 
     events, _ = await answered(whole(body))
@@ -133,7 +133,7 @@ async def test_a_program_keeps_only_so_much() -> None:
 
 
 @pytest.mark.parametrize("answer", [whole(None), Answer((), 204, JSON), Answer((), 200, JSON)])
-async def test_a_program_may_say_nothing(answer: Answer) -> None:
+async def test_an_empty_answer_of_a_program_is_valid(answer: Answer) -> None:
     events, _ = await answered(answer)
 
     assert events == [TurnDone()]
@@ -143,7 +143,7 @@ async def test_a_program_may_say_nothing(answer: Answer) -> None:
     {"hello": "world"}, 7, "Hello", [7], [{"type": "image"}], {"content": [{"type": "text"}]},
     [{"type": "text_delta", "words": "x"}],
 ])  # fmt: skip
-async def test_what_is_no_uacs_is_told(body: Any) -> None:
+async def test_an_answer_that_is_not_uacs_is_an_error(body: Any) -> None:
     events, _ = await answered(whole(body))
 
     assert len(events) == 1
@@ -171,7 +171,7 @@ async def test_uacs_deltas_are_shown_as_they_come() -> None:
     ]  # fmt: skip
 
 
-async def test_agent_events_are_taken_as_they_are() -> None:
+async def test_agent_events_are_passed_on_unchanged() -> None:
     step = {"type": "plan_step", "id": "1", "title": "Look", "status": "complete"}
     sent_events = [
         {"type": "text_delta", "text": "Hi"},
@@ -186,7 +186,7 @@ async def test_agent_events_are_taken_as_they_are() -> None:
     assert PlanStep(id="1", title="Look", status="complete") in events
 
 
-async def test_a_program_may_fail_in_words_of_its_own() -> None:
+async def test_a_program_may_give_the_reason_of_its_failure() -> None:
     events, _ = await answered(Answer(sse({"type": "turn_failed", "reason": f"no {KEY}"})))
 
     assert failed(events) == "no [hidden]"
@@ -198,14 +198,14 @@ async def test_a_program_may_fail_in_words_of_its_own() -> None:
     [{"text": "Hi"}, {"type": "part_started", "seq": 1, "index": 7,
                       "part": {"type": "text", "text": "x"}}],
 ])  # fmt: skip
-async def test_a_stream_that_breaks_its_rules_keeps_what_was_said(events: list[Any]) -> None:
+async def test_a_stream_that_breaks_the_rules_keeps_the_text_so_far(events: list[Any]) -> None:
     found, _ = await answered(Answer(sse(*events)))
 
     assert text_of(found) == "Hi"
     assert failed(found)
 
 
-async def test_tools_of_the_bridge_are_run_for_it() -> None:
+async def test_the_bridge_runs_its_tools_for_a_program() -> None:
     call = {"type": "tool_call", "id": "c1", "name": "get_weather", "arguments": {"city": "Oslo"}}
     conversation = room(message_from("slack:T1:U1", "Weather?", "Alice"), tools=[WEATHER])
     queue: asyncio.Queue[AgentInput] = asyncio.Queue()
@@ -243,7 +243,7 @@ async def test_a_call_of_a_tool_that_was_not_offered_is_answered() -> None:
     assert isinstance(events[-1], TurnDone)
 
 
-async def test_what_is_said_meanwhile_is_posted_before_the_turn_ends() -> None:
+async def test_messages_posted_during_a_turn_are_sent_before_it_ends() -> None:
     more = MessageGiven(message=message_from("slack:T:U2", "And in Bergen?", "Bob"))
 
     async def given() -> AsyncIterator[AgentInput]:
@@ -257,7 +257,7 @@ async def test_what_is_said_meanwhile_is_posted_before_the_turn_ends() -> None:
     assert "Bergen" in str(api.requests[1]["conversation"]["messages"][-1])
 
 
-async def test_what_other_agents_keep_for_themselves_is_not_sent() -> None:
+async def test_private_state_of_other_agents_is_not_sent() -> None:
     secret = StructuredDataPart(schema_id=STATE, data={"api": "gemini", "item": "SIGNED"})
     thought = StructuredDataPart(schema_id=REASONING, data={"text": "SECRETLY"})
     additions = {"uacs_bridge": {"version": 1, "parts": {"2": {"alt": "A"}}}}
@@ -289,7 +289,7 @@ def signed(api: ModelServer, body: bytes, *, key: str = KEY, age: float = 0) -> 
 SECRET: Any = {"secret": {"env": "KEY"}}
 
 
-async def test_what_is_sent_is_signed() -> None:
+async def test_requests_are_signed() -> None:
     _, api = await answered(whole(None), **SECRET)
 
     head = dict(line.split(": ", 1) for line in api.heads[0].split("\r\n")[1:] if line)
@@ -304,7 +304,7 @@ async def test_what_is_sent_is_signed() -> None:
     ({}, ""), ({"key": "another"}, "no valid signature"), ({"age": 400}, "is too old"),
     ({"age": -400}, "is too old"), (None, "no valid signature"),
 ])  # fmt: skip
-async def test_an_answer_counts_only_as_it_is_signed(fault: Any, words: str) -> None:
+async def test_an_answer_without_a_valid_signature_is_refused(fault: Any, words: str) -> None:
     body = json.dumps({"text": "Hi"}).encode()
     async with model_server(Answer([body], 200, JSON)) as api:
         if fault is not None:
@@ -319,7 +319,7 @@ async def test_an_answer_counts_only_as_it_is_signed(fault: Any, words: str) -> 
         assert text_of(events) == "Hi"
 
 
-async def test_our_own_request_is_no_answer() -> None:
+async def test_a_request_sent_back_as_the_answer_is_refused() -> None:
     """Signed by the same secret, and sent back."""
     async with model_server(Answer((), 200, JSON)) as api:
         body = b'{"text": "Hi"}'
@@ -365,7 +365,7 @@ def test_a_secret_of_standard_webhooks_is_base64() -> None:
         signing_key("whsec_hello!")
 
 
-def test_two_signatures_while_a_secret_changes() -> None:
+def test_two_signatures_are_accepted_while_a_secret_changes() -> None:
     good = sign(b"new", "answer:t", "100", b"x")
 
     check(b"new", "answer:t", "100", b"x", f"v1,old {good}", 120)
@@ -377,7 +377,7 @@ def test_two_signatures_while_a_secret_changes() -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "10.0.0.1", "169.254.169.254"])
-async def test_private_addresses_are_not_asked(host: str) -> None:
+async def test_private_addresses_get_no_request(host: str) -> None:
     webhook_agent = agent(f"http://{host}:1/turn", private_addresses=False, retries=0)
 
     events = [e async for e in webhook_agent.run(turn(HELLO), nothing())]
@@ -385,7 +385,7 @@ async def test_private_addresses_are_not_asked(host: str) -> None:
     assert "private_address" in failed(events)
 
 
-async def test_a_repeat_has_the_same_id() -> None:
+async def test_a_retry_has_the_same_id() -> None:
     busy = Answer([b"{}"], 503, JSON)
     agent_tools = tools()
     async with model_server(busy, whole({"text": "Hi"})) as api:
@@ -396,7 +396,7 @@ async def test_a_repeat_has_the_same_id() -> None:
     assert len(api.heads) == 2
 
 
-async def test_an_answer_that_is_too_large_is_not_taken() -> None:
+async def test_an_answer_that_is_too_large_is_refused() -> None:
     events, _ = await answered(whole({"text": "x" * 20_000}), max_answer_mb=0.01)
     streamed, _ = await answered(Answer(sse(*[{"text": "x" * 999}] * 20)), max_answer_mb=0.01)
 

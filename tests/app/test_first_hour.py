@@ -114,7 +114,7 @@ def test_the_tutorial_shows_the_file_that_its_init_writes(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("use", ["agent", "mirror", "archive"])
-def test_each_way_begins_with_init_as_the_readme_says(use: str) -> None:
+def test_the_readme_begins_each_use_with_init(use: str) -> None:
     page = (ROOT / "docs" / "tutorials" / f"{use}.md").read_text("utf-8")
 
     assert f"uacs-bridge init --use {use}" in page
@@ -134,7 +134,7 @@ def test_init_asks_for_missing_answers(tmp_path: Path, monkeypatch: pytest.Monke
     assert list(written["rooms"]) == ["slack-help", "discord-help"]
 
 
-def test_init_asks_again_where_an_answer_cannot_be(
+def test_init_asks_again_after_an_invalid_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bridge.app.cli.commands.init.on_terminal", lambda: True)
@@ -174,7 +174,7 @@ def test_init_asks_again_where_an_answer_cannot_be(
     assert [error for error in errors_of(config) if "is empty or not set" not in error] == []
 
 
-def test_an_agent_is_asked_for_again_where_nothing_can_be_done_without(
+def test_init_asks_again_for_an_agent_where_the_use_needs_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bridge.app.cli.commands.init.on_terminal", lambda: True)
@@ -271,7 +271,7 @@ def test_init_reports_missing_and_invalid_answers_and_writes_nothing(
         (["slack", "--account", "admin"], "an address of the bridge's own"),
     ],
 )
-def test_setup_takes_no_ids_and_addresses_that_cannot_be(args: list[str], expected: str) -> None:
+def test_setup_refuses_invalid_ids_and_addresses(args: list[str], expected: str) -> None:
     done = cli("setup", *args)
 
     assert done.exit_code == 2
@@ -287,7 +287,7 @@ def test_setup_takes_no_ids_and_addresses_that_cannot_be(args: list[str], expect
         ["sandbox", "--port", "70000"],
     ],
 )
-def test_numbers_that_cannot_be_are_refused_on_the_command_line(args: list[str]) -> None:
+def test_numbers_out_of_range_are_refused_on_the_command_line(args: list[str]) -> None:
     done = cli(*args)
 
     assert done.exit_code == 2
@@ -295,7 +295,7 @@ def test_numbers_that_cannot_be_are_refused_on_the_command_line(args: list[str])
 
 
 @pytest.mark.parametrize("command", ["setup", "init"])
-def test_the_examples_of_the_help_work_as_they_stand(command: str, tmp_path: Path) -> None:
+def test_the_examples_of_the_help_work(command: str, tmp_path: Path) -> None:
     shown = cli(command, "--help").stdout.partition("Examples:")[2].partition("Options:")[0]
     lines = shown.replace("\\\n", " ").splitlines()
     examples = [shlex.split(line) for line in lines if line.strip().startswith("uacs-bridge")]
@@ -332,7 +332,9 @@ def test_setup_advises_only_flags_that_it_has() -> None:
         (["rooms"], "No rooms yet. "),
     ],
 )
-def test_empty_lists_look_alike(command: list[str], begins: str, tmp_path: Path) -> None:
+def test_all_empty_lists_have_the_same_form(
+    command: list[str], begins: str, tmp_path: Path
+) -> None:
     config = tmp_path / "bridge.yaml"
     config.write_text("store: {path: bridge.sqlite3}\n")
     cli("pair", "new", "-c", str(config))  # makes the store

@@ -106,7 +106,7 @@ def test_entry_points_are_read_once_however_many_rooms_there_are(
 
 
 @pytest.mark.parametrize("work", ["check", "find"])
-def test_twice_the_rooms_cost_twice_the_calls(work: str) -> None:
+def test_the_cost_of_a_start_grows_linearly_with_the_rooms(work: str) -> None:
     def calls(size: Size) -> int:
         data = configuration(size, Path("bridge.sqlite3"))
         wanted = settings_of(data)  # everything is imported, and known patterns are remembered
@@ -119,7 +119,7 @@ def test_twice_the_rooms_cost_twice_the_calls(work: str) -> None:
     assert many <= 2.2 * few
 
 
-def test_a_glob_of_people_is_looked_at_once() -> None:
+def test_a_glob_of_people_is_checked_once() -> None:
     globs = ["slack:T01:*", "guest:slack:*"] * 50
     list(unmatched_globs(globs, groups=True))
 

@@ -35,7 +35,9 @@ def connectors(monkeypatch: pytest.MonkeyPatch) -> Generator[Callable[..., None]
     shapes.cache_clear()
 
 
-def test_a_connector_brings_the_shapes_of_its_platform(connectors: Callable[..., None]) -> None:
+def test_secrets_of_a_platform_are_hidden_by_the_shapes_of_its_connector(
+    connectors: Callable[..., None],
+) -> None:
     connectors(
         other=Connector(
             SecretShape(r"pass [a-z]{6}", signs=("pass ",)),
@@ -48,7 +50,7 @@ def test_a_connector_brings_the_shapes_of_its_platform(connectors: Callable[...,
     assert hide_secrets("xoxb-123456789012-abcdef") == "xoxb-123456789012-abcdef"
 
 
-def test_a_connector_that_fails_or_has_none_leaves_the_others(
+def test_a_connector_whose_shapes_fail_does_not_affect_the_others(
     connectors: Callable[..., None],
 ) -> None:
     class Broken:

@@ -196,7 +196,7 @@ def exclude_secrets(config: Path) -> None:
     write(config, json.dumps(settings))
 
 
-async def test_sighup_has_a_changed_file_read_again(local: Sandbox, config: Path) -> None:
+async def test_sighup_reloads_a_changed_configuration(local: Sandbox, config: Path) -> None:
     async with child("run", "-c", str(config)) as bridge:
         await bridge.line("gateway_session_began")
         exclude_secrets(config)
@@ -216,7 +216,7 @@ async def test_sighup_has_a_changed_file_read_again(local: Sandbox, config: Path
         assert await bridge.stop() == 0
 
 
-async def test_the_command_reload_has_a_changed_file_read_again(
+async def test_the_command_reload_reloads_a_changed_configuration(
     local: Sandbox, config: Path
 ) -> None:
     async with child("run", "-c", str(config)) as bridge:
@@ -248,7 +248,7 @@ async def test_without_a_bridge_there_is_nothing_to_reload(config: Path) -> None
     assert "No bridge runs with this store" in result.stderr
 
 
-async def test_somebody_is_blocked_while_no_bridge_runs(config: Path) -> None:
+async def test_a_person_is_banned_while_no_bridge_runs(config: Path) -> None:
     async with child("run", "-c", str(config)) as bridge:
         await bridge.line("bridge_started")
         assert await bridge.stop() == 0
@@ -261,7 +261,7 @@ async def test_somebody_is_blocked_while_no_bridge_runs(config: Path) -> None:
     assert await say("unban", "slack:T1:U1") == "slack:T1:U1 is not banned from all rooms\n"
 
 
-def test_a_renewed_value_of_the_environment_file_is_seen_at_the_next_reading(
+def test_a_changed_environment_file_is_read_at_the_next_look_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BRIDGE_TEST_SET", "before")

@@ -77,7 +77,7 @@ async def test_any_bytes_come_out_of_a_form_as_they_went_in(data: bytes, size: i
         (FORM, b""),
     ],
 )
-async def test_a_body_that_is_no_form_is_said_to_be_none(kind: str, body: bytes) -> None:
+async def test_an_invalid_form_is_refused(kind: str, body: bytes) -> None:
     store = FileStore()
 
     with pytest.raises(BadMultipart):
@@ -90,7 +90,7 @@ async def test_a_body_that_is_no_form_is_said_to_be_none(kind: str, body: bytes)
     "bounds",
     [Bounds(5, 1000, 1000), Bounds(1000, 5, 1000), Bounds(1000, 1000, 100)],
 )
-async def test_too_much_of_a_form_is_refused_and_nothing_of_it_kept(bounds: Bounds) -> None:
+async def test_a_form_that_is_too_large_is_refused_and_leaves_no_file(bounds: Bounds) -> None:
     store = FileStore()
 
     with pytest.raises(TooMuch):
@@ -112,7 +112,7 @@ async def test_a_large_file_goes_to_the_disk_and_comes_back(tmp_path: Any) -> No
     assert b"".join(a for a, _ in together) == b"".join(b for _, b in together) == data
 
 
-async def test_the_oldest_files_go_when_there_is_too_much() -> None:
+async def test_the_oldest_files_are_removed_when_the_store_is_full() -> None:
     store = FileStore(max_bytes=100)
 
     files = [store.keep(bytes(40)) for _ in range(3)]

@@ -60,7 +60,7 @@ def local_type(order: int) -> LocalPlatformType:
 
 
 @pytest.mark.usefixtures("_not_cached")
-def test_local_platforms_stand_in_their_own_order_and_connectors_without_one_are_left_out(
+def test_local_platforms_are_listed_in_their_own_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     kinds = {"a": Connector(local_type(2)), "b": Connector(local_type(1)), "c": object()}
@@ -71,7 +71,9 @@ def test_local_platforms_stand_in_their_own_order_and_connectors_without_one_are
 
 
 @pytest.mark.usefixtures("_not_cached")
-def test_a_connector_that_returns_something_else_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_names_a_connector_with_an_invalid_local_platform(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(installed, "names_of", lambda _group: ["a"])
     monkeypatch.setattr(installed, "connector_type", lambda _name: Connector("a string"))
 

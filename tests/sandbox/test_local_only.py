@@ -63,7 +63,9 @@ def test_a_foreign_host_reads_no_tokens(sandbox: TestClient, host: str) -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:1", "localhost:8090", "[::1]:8090"])
-def test_this_machine_is_answered_by_all_its_names(sandbox: TestClient, host: str) -> None:
+def test_requests_under_every_name_of_this_machine_are_answered(
+    sandbox: TestClient, host: str
+) -> None:
     assert sandbox.get("/_control/world", headers={"Host": host}).status_code == 200
 
 
@@ -86,7 +88,7 @@ def test_requests_that_a_browser_makes_for_another_site_are_refused(sandbox: Tes
     assert sandbox.post("/_control/slack/disconnect", headers=link).status_code == 403
 
 
-def test_a_page_of_our_own_may_use_it(sandbox: TestClient) -> None:
+def test_a_page_of_the_sandbox_may_use_it(sandbox: TestClient) -> None:
     headers = {"Origin": BASE, "Sec-Fetch-Site": "same-origin"}
 
     assert sandbox.delete("/_control/faults", headers=headers).status_code == 204
@@ -105,7 +107,7 @@ def test_web_sockets_are_refused_to_foreign_pages_before_they_open(
     assert "machine" in refused.value.reason or "origin" in refused.value.reason
 
 
-def test_a_web_socket_of_a_program_opens(sandbox: TestClient) -> None:
+def test_a_program_can_open_a_web_socket(sandbox: TestClient) -> None:
     with sandbox.websocket_connect(f"{SOCKETS}/discord/gateway?v=10&encoding=json") as gateway:
         assert gateway.receive_json()["op"] == 10
 
@@ -115,7 +117,7 @@ def test_a_web_socket_of_a_program_opens(sandbox: TestClient) -> None:
              "application/jsonp", ""],
 )  # fmt: skip
 @pytest.mark.parametrize("path", ["/_control/faults", "/slack/_control/pace"])
-def test_the_control_side_takes_no_bodies_that_forms_can_send(
+def test_control_requests_with_the_content_types_of_forms_are_refused(
     sandbox: TestClient, path: str, kind: str
 ) -> None:
     send = sandbox.put if path.endswith("pace") else sandbox.post
@@ -126,7 +128,7 @@ def test_the_control_side_takes_no_bodies_that_forms_can_send(
     assert "application/json" in answer.json()["error"]
 
 
-def test_files_come_as_a_form_where_files_are_taken(sandbox: TestClient) -> None:
+def test_uploads_may_be_multipart_forms(sandbox: TestClient) -> None:
     answer = sandbox.post("/_control/slack/files", files={"a": ("a.txt", b"a")})
 
     assert answer.status_code == 400  # it was read: the person is missing
@@ -143,7 +145,7 @@ def test_files_come_as_a_form_where_files_are_taken(sandbox: TestClient) -> None
         ({"Content-Type": "text/plain"}, 415),
     ],
 )
-def test_no_other_site_plays_the_demos_scene(
+def test_another_site_cannot_start_a_scene_of_the_demo(
     page: tuple[TestClient, list[str]], headers: dict[str, str], status: int
 ) -> None:
     client, played = page
@@ -162,7 +164,7 @@ def test_a_body_without_its_type_is_refused(page: tuple[TestClient, list[str]]) 
     assert client.post("/people/slack/posts", json={}).status_code == 400
 
 
-def test_a_server_that_listens_elsewhere_is_reached_by_its_own_name() -> None:
+def test_a_server_at_another_address_is_reached_under_that_name() -> None:
     context = SandboxContext(base_url="http://sandbox.test:8090")
     app = sandbox_app(context, local_platforms(context))
 
@@ -170,7 +172,7 @@ def test_a_server_that_listens_elsewhere_is_reached_by_its_own_name() -> None:
         assert client.get("/_control/refusals").status_code == 200
 
 
-def test_two_hosts_in_one_request_are_refused(sandbox: TestClient) -> None:
+def test_a_request_with_two_host_headers_is_refused(sandbox: TestClient) -> None:
     answer = sandbox.get("/_control/world", headers=[("Host", "127.0.0.1"), ("Host", "evil")])
 
     assert answer.status_code == 421

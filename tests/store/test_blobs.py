@@ -71,8 +71,8 @@ def files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if not path.is_dir())
 
 
-@pytest.mark.parametrize("file_id", INVALID_IDS)
-def test_only_ids_of_ours_have_a_hash(file_id: str) -> None:
+@pytest.mark.parametrize("file_id", NO_IDS)
+def test_only_ids_of_the_blob_store_have_a_hash(file_id: str) -> None:
     assert sha256_of(file_id) is None
     assert sha256_of(file_id_of("ab" * 32)) == "ab" * 32
 
@@ -89,7 +89,7 @@ def _modes(*paths: Path) -> set[int]:
     return {stat.S_IMODE(path.stat().st_mode) for path in paths}
 
 
-async def test_half_files_of_a_process_that_died_are_cleaned_away(
+async def test_unfinished_files_of_a_dead_process_are_removed(
     blobs: DiskBlobs, folder: Path, clock: ManualClock
 ) -> None:
     ref = await put(blobs, PNG)
@@ -102,9 +102,7 @@ async def test_half_files_of_a_process_that_died_are_cleaned_away(
     await again.close()
 
 
-async def test_what_was_put_before_a_kill_is_whole_and_nothing_half_is_left(
-    folder: Path, clock: ManualClock
-) -> None:
+async def test_a_kill_leaves_only_complete_files(folder: Path, clock: ManualClock) -> None:
     lines = await asyncio.to_thread(_killed_after, folder, 20)
 
     blobs = await open_blobs(folder, clock=clock)
@@ -131,9 +129,7 @@ def _killed_after(folder: Path, files: int) -> list[str]:
 
 
 @pytest.mark.parametrize("turned", [0, 500_000, 999_999])
-async def test_a_damaged_file_is_never_given_whole(
-    blobs: DiskBlobs, folder: Path, turned: int
-) -> None:
+async def test_reading_a_damaged_file_fails(blobs: DiskBlobs, folder: Path, turned: int) -> None:
     ref = await put(blobs, LARGE)
     damaged = bytearray(LARGE)
     damaged[turned] ^= 1
@@ -153,7 +149,9 @@ async def test_a_damaged_file_is_never_given_whole(
 
 
 @pytest.mark.parametrize("size", [0, 1, 300_000])
-async def test_a_file_that_was_cut_is_damaged(blobs: DiskBlobs, folder: Path, size: int) -> None:
+async def test_a_truncated_file_is_reported_as_damaged(
+    blobs: DiskBlobs, folder: Path, size: int
+) -> None:
     ref = await put(blobs, LARGE)
     place(folder, ref).write_bytes(LARGE[:size])
 
@@ -161,7 +159,7 @@ async def test_a_file_that_was_cut_is_damaged(blobs: DiskBlobs, folder: Path, si
         await read(blobs, ref.file_id)
 
 
-async def test_a_damaged_file_in_memory_is_found_as_on_disk(clock: ManualClock) -> None:
+async def test_damage_is_found_in_memory_as_on_disk(clock: ManualClock) -> None:
     blobs = MemoryBlobs(clock)
     ref = await put(blobs, PNG)
     blobs.damage(ref.file_id)
@@ -170,7 +168,7 @@ async def test_a_damaged_file_in_memory_is_found_as_on_disk(clock: ManualClock) 
         await read(blobs, ref.file_id)
 
 
-async def test_putting_a_damaged_file_again_mends_it(blobs: DiskBlobs, folder: Path) -> None:
+async def test_putting_a_damaged_file_again_repairs_it(blobs: DiskBlobs, folder: Path) -> None:
     ref = await put(blobs, LARGE)
     place(folder, ref).write_bytes(b"damaged")
 
@@ -179,7 +177,7 @@ async def test_putting_a_damaged_file_again_mends_it(blobs: DiskBlobs, folder: P
     assert await read(blobs, ref.file_id) == LARGE
 
 
-async def test_a_file_that_is_being_read_may_be_put_again_and_removed(blobs: DiskBlobs) -> None:
+async def test_a_file_can_be_replaced_and_removed_while_it_is_read(blobs: DiskBlobs) -> None:
     ref = await put(blobs, LARGE)
 
     async with blobs.open(ref.file_id) as pieces:
@@ -191,7 +189,7 @@ async def test_a_file_that_is_being_read_may_be_put_again_and_removed(blobs: Dis
     assert received == LARGE
 
 
-async def test_links_and_folders_in_the_place_of_a_file_are_not_followed(
+async def test_links_and_folders_at_the_path_of_a_file_are_not_followed(
     blobs: DiskBlobs, folder: Path, tmp_path: Path
 ) -> None:
     secret = tmp_path / "secret"
@@ -212,7 +210,9 @@ async def test_links_and_folders_in_the_place_of_a_file_are_not_followed(
     assert secret.read_text() == "secret"
 
 
-async def test_the_last_of_the_disk_is_left_to_messages(folder: Path, clock: ManualClock) -> None:
+async def test_files_leave_a_reserve_of_the_disk_for_messages(
+    folder: Path, clock: ManualClock
+) -> None:
     blobs = await open_blobs(folder, clock=clock, reserve=1 << 60)
 
     with pytest.raises(StoreFull, match="make room"):
@@ -247,7 +247,9 @@ def test_a_full_disk_refuses_the_file_and_keeps_the_others(folder: Path) -> None
     assert len(files(folder)) == 1
 
 
-async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path, clock: ManualClock) -> None:
+async def test_a_folder_that_cannot_be_created_is_an_error(
+    tmp_path: Path, clock: ManualClock
+) -> None:
     (tmp_path / "file").write_text("")
 
     with pytest.raises(StoreError, match="Not a directory"):
@@ -258,7 +260,7 @@ def open_files() -> int:
     return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
 
-async def test_nothing_is_left_open(blobs: DiskBlobs) -> None:
+async def test_no_file_is_left_open(blobs: DiskBlobs) -> None:
     ref = await put(blobs, LARGE)
     before = open_files()
 
@@ -279,7 +281,7 @@ async def test_nothing_is_left_open(blobs: DiskBlobs) -> None:
 
 
 @pytest.mark.process
-def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+def test_memory_use_does_not_grow_with_the_file(tmp_path: Path) -> None:
     """100 MB through the store and out again, in a process of its own."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.store.large_blob", str(tmp_path / "bridge.blobs"), "100"],
@@ -315,7 +317,7 @@ def _fill(path: Path, named: list[str]) -> None:
     db.close()
 
 
-async def test_the_stream_is_asked_only_as_fast_as_the_disk_takes_it(blobs: DiskBlobs) -> None:
+async def test_the_stream_is_read_only_as_fast_as_the_disk_writes(blobs: DiskBlobs) -> None:
     ref = await blobs.put(stream(*[LARGE] * 3), limit=3_000_000)
 
     assert ref.size == 3_000_000

@@ -23,7 +23,7 @@ ROUNDS = 5
 STEP = 100_000  # numbers of one round
 
 
-async def test_what_was_acknowledged_survives_a_kill(path: Path, clock: ManualClock) -> None:
+async def test_acknowledged_payloads_survive_a_kill(path: Path, clock: ManualClock) -> None:
     chance = random.Random(7)
     acknowledged: dict[str, set[int]] = defaultdict(set)
 

@@ -44,7 +44,7 @@ async def test_a_backup_of_a_busy_store_is_whole(
         assert 20 <= status.messages <= 220
 
 
-async def test_a_backup_overwrites_nothing(store: SqliteStore, tmp_path: Path) -> None:
+async def test_a_backup_does_not_overwrite_a_file(store: SqliteStore, tmp_path: Path) -> None:
     target = tmp_path / "backup"
     _write(target, b"precious")
 
@@ -71,7 +71,7 @@ async def test_a_restored_backup_is_the_store_as_it_was(
     assert _mode(path) == 0o600
 
 
-async def test_a_store_can_be_restored_where_none_was(
+async def test_a_backup_can_be_restored_to_an_empty_place(
     store: SqliteStore, tmp_path: Path, clock: ManualClock
 ) -> None:
     await admit(store, new_message("m1"))
@@ -128,7 +128,7 @@ async def test_a_bad_backup_is_refused_before_anything_is_touched(
     assert [file.name for file in path.parent.iterdir() if "replaced" in file.name] == []
 
 
-def test_a_backup_is_not_put_in_the_place_of_a_foreign_file(tmp_path: Path) -> None:
+def test_a_backup_does_not_replace_a_foreign_file(tmp_path: Path) -> None:
     theirs, path = tmp_path / "backup", tmp_path / "passwd"
     create(theirs.with_name("ours"))
     backup(theirs.with_name("ours"), theirs)
@@ -163,7 +163,7 @@ def test_a_backup_goes_to_a_free_name_in_a_folder(tmp_path: Path, name: str) -> 
     assert (tmp_path / "taken.part").read_text() == "theirs"
 
 
-def test_what_is_counted_by_its_last_number_is_never_deleted() -> None:
+def test_no_statement_deletes_rows_that_status_counts_by_the_last_number() -> None:
     """`status` takes the last number of a row for the number of rows."""
     code = files("bridge.store")
     statements = [*code.joinpath("sql").iterdir(), *code.joinpath("migrations").iterdir()]
@@ -175,7 +175,7 @@ def test_what_is_counted_by_its_last_number_is_never_deleted() -> None:
     ]
 
 
-async def test_migrating_tells_the_versions(store: SqliteStore, path: Path) -> None:
+async def test_migrating_returns_the_versions(store: SqliteStore, path: Path) -> None:
     with pytest.raises(StoreError, match="in use"):
         migrate(path)
     assert schema_version(path) == newest_version()
@@ -184,7 +184,7 @@ async def test_migrating_tells_the_versions(store: SqliteStore, path: Path) -> N
     assert migrate(path) == (newest_version(), newest_version())
 
 
-def test_an_empty_file_is_migrated_from_nothing(path: Path) -> None:
+def test_an_empty_file_is_migrated_from_version_zero(path: Path) -> None:
     path.parent.mkdir()
     path.touch()
 
@@ -192,7 +192,7 @@ def test_an_empty_file_is_migrated_from_nothing(path: Path) -> None:
 
 
 @pytest.mark.parametrize("job", [migrate, schema_version])
-def test_there_must_be_a_store(path: Path, job: object) -> None:
+def test_maintenance_of_a_missing_store_is_an_error(path: Path, job: object) -> None:
     assert callable(job)
     with pytest.raises(StoreError, match="There is no store"):
         job(path)

@@ -31,7 +31,7 @@ from tests.store.conftest import KEY
 MIGRATIONS = files("bridge.store").joinpath("migrations")
 
 
-async def test_everything_is_there_after_closing_and_opening(
+async def test_a_reopened_store_has_all_its_rows(
     store: SqliteStore, path: Path, clock: ManualClock
 ) -> None:
     row = await store.accept(raw(1), advance=True)
@@ -48,7 +48,7 @@ async def test_everything_is_there_after_closing_and_opening(
     await again.close()
 
 
-async def test_folder_and_file_are_made_for_their_owner_alone(
+async def test_the_folder_and_file_of_a_new_store_belong_to_their_owner_alone(
     store: SqliteStore, path: Path
 ) -> None:
     await store.accept(raw(1), advance=False)
@@ -63,9 +63,7 @@ async def test_folder_and_file_are_made_for_their_owner_alone(
     }
 
 
-async def test_writes_are_synchronous_unless_asked_otherwise(
-    path: Path, clock: ManualClock
-) -> None:
+async def test_writes_are_synchronous_by_default(path: Path, clock: ManualClock) -> None:
     modes: list[int] = []
     for synchronous in ("FULL", "NORMAL"):
         store = await open_sqlite(path, clock=clock, key=None, synchronous=synchronous)
@@ -128,7 +126,7 @@ async def test_a_failed_opening_leaves_no_lock(
             await open_sqlite(path, clock=clock, key=bytes(32))
 
 
-async def test_a_store_in_use_can_be_looked_into(
+async def test_a_store_in_use_can_be_opened_for_reading(
     store: SqliteStore, path: Path, clock: ManualClock
 ) -> None:
     await admit(store, new_message("m1"))
@@ -145,7 +143,7 @@ async def test_a_store_in_use_can_be_looked_into(
         await looking.message(new_message("m1").id)
 
 
-async def test_a_closed_store_can_be_looked_into(
+async def test_a_closed_store_can_be_opened_for_reading(
     store: SqliteStore, path: Path, clock: ManualClock
 ) -> None:
     await admit(store, new_message("m1"))
@@ -157,9 +155,7 @@ async def test_a_closed_store_can_be_looked_into(
     await looking.close()
 
 
-async def test_there_is_nothing_to_look_into_before_the_first_run(
-    path: Path, clock: ManualClock
-) -> None:
+async def test_a_store_cannot_be_read_before_the_first_run(path: Path, clock: ManualClock) -> None:
     with pytest.raises(StoreError, match="There is no store"):
         await open_sqlite_to_read(path, clock=clock)
 
@@ -179,7 +175,9 @@ async def test_a_newer_schema_is_refused(
         await open_sqlite_to_read(path, clock=clock)
 
 
-async def test_the_file_of_another_program_is_left_alone(path: Path, clock: ManualClock) -> None:
+async def test_the_database_of_another_program_is_not_changed(
+    path: Path, clock: ManualClock
+) -> None:
     before = _theirs(path)
 
     with pytest.raises(StoreError, match="no store of the bridge"):
@@ -191,7 +189,7 @@ async def test_the_file_of_another_program_is_left_alone(path: Path, clock: Manu
 @pytest.mark.parametrize(
     "junk", [b"not a database at all" * 500, b"SQLite format 3\0" + b"?" * 9000]
 )
-async def test_a_file_of_junk_in_the_place_of_a_store_is_called_damaged(
+async def test_a_file_of_random_bytes_in_place_of_a_store_is_reported_as_damaged(
     store: SqliteStore, path: Path, clock: ManualClock, junk: bytes
 ) -> None:
     await store.close()
@@ -210,7 +208,7 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize("name", [*FOREIGN, "an SQLite file", "one with a write-ahead log"])
-async def test_a_foreign_file_is_left_alone_and_nothing_is_left_beside_it(
+async def test_a_foreign_file_is_not_changed_and_nothing_is_created_beside_it(
     path: Path, clock: ManualClock, name: str
 ) -> None:
     if name in FOREIGN:
@@ -237,7 +235,7 @@ async def test_a_foreign_file_is_left_alone_and_nothing_is_left_beside_it(
 
 
 @pytest.mark.parametrize("where", ["file/bridge.sqlite3", "file/a/b/bridge.sqlite3"])
-async def test_a_path_below_a_file_is_told_in_words(
+async def test_a_path_below_a_file_is_a_clear_error(
     tmp_path: Path, clock: ManualClock, where: str
 ) -> None:
     file = tmp_path / "file"
@@ -264,7 +262,7 @@ async def test_a_path_below_a_file_is_told_in_words(
 @pytest.mark.parametrize(
     ("kind", "told"), [("folder", "is a folder; name a file in it"), ("pipe", "no plain file")]
 )
-async def test_what_is_no_file_is_told_in_words(
+async def test_a_path_that_is_no_file_is_a_clear_error(
     path: Path, clock: ManualClock, kind: str, told: str
 ) -> None:
     _make(path, kind)
@@ -275,7 +273,7 @@ async def test_what_is_no_file_is_told_in_words(
     assert _names(path.parent) == [path.name]
 
 
-async def test_a_store_is_not_named_as_what_stands_beside_it(
+async def test_a_store_cannot_have_the_name_of_its_key_or_blobs(
     tmp_path: Path, clock: ManualClock
 ) -> None:
     for name in ("bridge.key", "bridge.blobs"):
@@ -294,7 +292,7 @@ async def test_a_store_is_not_named_as_what_stands_beside_it(
         (errno.ENOSPC, "No room left"),
     ],
 )
-async def test_what_the_disk_refuses_is_told_with_what_to_do(
+async def test_a_disk_error_says_what_to_do(
     path: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch, number: int, told: str
 ) -> None:
     def refuses(*_: object, **__: object) -> int:
@@ -319,7 +317,7 @@ async def _used(path: Path, clock: ManualClock) -> None:
 @pytest.mark.parametrize(
     "left", [(".lock", ".key", ".blobs"), (".key",), (".lock",), (".blobs",), (".key", ".blobs")]
 )
-async def test_a_store_whose_file_is_gone_is_not_begun_anew_in_silence(
+async def test_a_lost_store_file_is_not_replaced_silently(
     path: Path, clock: ManualClock, left: Sequence[str]
 ) -> None:
     await _used(path, clock)
@@ -342,7 +340,7 @@ async def test_a_store_whose_file_is_gone_is_not_begun_anew_in_silence(
 @pytest.mark.parametrize(
     "foreign", [b"-----BEGIN PRIVATE KEY-----\n", b"k" * 44 + b"\n", b"\xff" * 45]
 )
-async def test_a_key_of_another_program_is_not_taken_for_one_of_a_store(
+async def test_the_key_file_of_another_program_is_not_used(
     tmp_path: Path, clock: ManualClock, foreign: bytes
 ) -> None:
     path, certificate = tmp_path / "server.sqlite3", tmp_path / "server.pem"
@@ -360,7 +358,7 @@ async def test_a_key_of_another_program_is_not_taken_for_one_of_a_store(
     assert _bytes(certificate).startswith(b"-----BEGIN CERTIFICATE")
 
 
-async def test_a_file_beside_a_key_of_ours_alone_is_not_a_damaged_store(
+async def test_a_foreign_file_beside_only_a_key_is_not_reported_as_damaged(
     path: Path, clock: ManualClock
 ) -> None:
     """Damaged is a store that was in use: it left a lock, a log or files."""
@@ -376,7 +374,7 @@ async def test_a_file_beside_a_key_of_ours_alone_is_not_a_damaged_store(
     assert not isinstance(caught.value, StoreCorrupt)
 
 
-async def test_a_store_that_is_gone_can_be_restored(path: Path, clock: ManualClock) -> None:
+async def test_a_lost_store_can_be_restored(path: Path, clock: ManualClock) -> None:
     await _used(path, clock)
     backup(path, path.with_name("backup"))
     _remove(path)
@@ -386,7 +384,7 @@ async def test_a_store_that_is_gone_can_be_restored(path: Path, clock: ManualClo
     await (await open_store(settings_of({"store": {"path": str(path)}}), clock)).close()
 
 
-async def test_a_log_without_its_file_is_not_read_into_a_new_one(
+async def test_a_write_ahead_log_without_its_store_is_moved_away(
     path: Path, clock: ManualClock
 ) -> None:
     await _used(path, clock)
@@ -401,7 +399,7 @@ async def test_a_log_without_its_file_is_not_read_into_a_new_one(
         create(path)
 
 
-async def test_a_start_that_failed_is_no_store_that_is_gone(
+async def test_a_failed_first_start_is_not_reported_as_a_lost_store(
     path: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A full disk at the very first start leaves an empty file and perhaps a key."""
@@ -420,7 +418,7 @@ def _full(path: Path, **_: object) -> sqlite3.Connection:
 
 
 @pytest.mark.parametrize("how", ["removed", "replaced by another"])
-async def test_a_file_that_goes_while_the_bridge_runs_is_noticed(
+async def test_a_store_file_that_is_removed_while_the_bridge_runs_is_noticed(
     store: SqliteStore, path: Path, how: str
 ) -> None:
     """What is written into a file without a name is lost at the end: it is not acknowledged."""
@@ -440,7 +438,7 @@ async def test_a_file_that_goes_while_the_bridge_runs_is_noticed(
     await admit(store, new_message("m2"))
 
 
-async def test_folders_that_are_made_are_for_their_owner_alone(
+async def test_created_folders_belong_to_their_owner_alone(
     tmp_path: Path, clock: ManualClock
 ) -> None:
     path = tmp_path / "a" / "b" / "bridge.sqlite3"
@@ -456,7 +454,7 @@ async def test_folders_that_are_made_are_for_their_owner_alone(
     assert _mode(tmp_path) == before  # it was there: not ours to change
 
 
-async def test_damage_inside_is_found_at_opening(
+async def test_damage_inside_a_store_is_found_at_opening(
     store: SqliteStore, path: Path, clock: ManualClock
 ) -> None:
     for number in range(300):
@@ -491,7 +489,7 @@ async def test_damage_in_a_large_store_after_a_crash_is_found_while_it_works(
     await again.close()
 
 
-async def test_a_large_store_that_was_closed_is_not_read_through(
+async def test_a_large_store_that_was_closed_properly_is_not_checked(
     store: SqliteStore, path: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await admit(store, new_message("m1"))
@@ -504,7 +502,7 @@ async def test_a_large_store_that_was_closed_is_not_read_through(
     await again.close()
 
 
-async def test_a_store_closes_while_it_is_read_through(
+async def test_a_store_can_be_closed_during_its_check(
     store: SqliteStore, path: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(300):
@@ -520,20 +518,22 @@ async def test_a_store_closes_while_it_is_read_through(
     assert (await asyncio.to_thread(_bytes, path))[:6] == b"SQLite"
 
 
-async def test_a_folder_in_the_files_place_is_an_error(path: Path, clock: ManualClock) -> None:
+async def test_a_folder_at_the_path_of_the_store_is_an_error(
+    path: Path, clock: ManualClock
+) -> None:
     _write(path / "inside", b"")
 
     with pytest.raises(StoreError, match=r"data/bridge\.sqlite3' is a folder"):
         await open_sqlite(path, clock=clock, key=KEY)
 
 
-def test_no_two_migrations_have_one_number() -> None:
+def test_migration_numbers_are_unique() -> None:
     numbered = [file.name for file in MIGRATIONS.iterdir() if file.name.endswith(".sql")]
 
     assert list(migrations()) == sorted(int(name[:4]) for name in numbered)
 
 
-def test_a_migration_is_applied_once_and_whole(tmp_path: Path) -> None:
+def test_a_migration_is_applied_once_and_atomically(tmp_path: Path) -> None:
     steps = {
         **migrations(),
         newest_version() + 1: "CREATE TABLE later (x); -- why; so\nINSERT INTO later VALUES (';');",

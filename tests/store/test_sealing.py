@@ -17,7 +17,7 @@ from tests.store.conftest import KEY
 SECRET = "xoxb-very-secret"
 
 
-async def test_no_secret_stands_in_clear_in_any_file(store: SqliteStore, path: Path) -> None:
+async def test_no_file_of_the_store_contains_a_plain_secret(store: SqliteStore, path: Path) -> None:
     await store.accept(raw(1, credentials={"/token": SECRET}), advance=False)
     await store.put_value(ACME, "hook", SECRET, sealed=True)
     await store.put_credential("token", SECRET)
@@ -29,7 +29,7 @@ async def test_no_secret_stands_in_clear_in_any_file(store: SqliteStore, path: P
     assert b"in clear" in contents
 
 
-async def test_another_key_opens_nothing_and_loses_nothing(
+async def test_a_wrong_key_opens_no_secret_and_destroys_none(
     store: SqliteStore, path: Path, clock: ManualClock
 ) -> None:
     await store.put_credential("token", SECRET)
@@ -65,7 +65,7 @@ async def test_without_a_key_everything_but_secrets_works(
     await keyless.close()
 
 
-async def test_a_sealed_value_opens_in_its_own_place_alone(store: SqliteStore) -> None:
+async def test_a_sealed_value_opens_only_under_its_own_name(store: SqliteStore) -> None:
     await store.put_credential("a", SECRET)
     await store.put_credential("b", "other")
     assert store.writer is not None
@@ -82,7 +82,7 @@ async def test_a_sealed_value_opens_in_its_own_place_alone(store: SqliteStore) -
         await store.credential("b")
 
 
-def test_what_was_sealed_opens_and_never_looks_the_same_twice() -> None:
+def test_sealing_a_text_twice_gives_different_bytes_that_both_open() -> None:
     seal = Seal(KEY)
 
     sealed = [seal.close(SECRET, "this") for _ in range(2)]
@@ -99,7 +99,7 @@ def test_damaged_secrets_are_errors(damaged: bytes) -> None:
         Seal(KEY).open(damaged, "The thing")
 
 
-def test_a_key_file_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
+def test_a_key_file_is_created_once_for_its_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "data" / "bridge.key"
 
     key = load_or_make_key(path)
@@ -111,7 +111,7 @@ def test_a_key_file_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "short", SECRET, "ü" * 44, key_to_text(KEY)[:-4]])
-def test_a_bad_key_is_refused_and_not_quoted(text: str) -> None:
+def test_an_invalid_key_is_refused_and_not_printed(text: str) -> None:
     with pytest.raises(ConfigError, match="32 bytes") as caught:
         text_to_key(text)
 

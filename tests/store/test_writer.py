@@ -29,7 +29,7 @@ def keep(db: sqlite3.Connection, *values: object) -> None:
         db.execute("INSERT INTO kept VALUES (?)", (value,))
 
 
-async def test_units_that_gather_share_a_commit(db: sqlite3.Connection) -> None:
+async def test_waiting_units_share_a_commit(db: sqlite3.Connection) -> None:
     commits: list[str] = []
     db.set_trace_callback(lambda sql: commits.append(sql) if sql == "COMMIT" else None)
     writer = Writer(db, Path("w"))
@@ -41,7 +41,7 @@ async def test_units_that_gather_share_a_commit(db: sqlite3.Connection) -> None:
     assert db.execute("SELECT count(*) FROM kept").fetchone() == (1000,)
 
 
-async def test_a_unit_that_raises_is_undone_alone(db: sqlite3.Connection) -> None:
+async def test_a_unit_that_raises_is_rolled_back_alone(db: sqlite3.Connection) -> None:
     writer = Writer(db, Path("w"))
 
     results = await asyncio.gather(
@@ -56,7 +56,7 @@ async def test_a_unit_that_raises_is_undone_alone(db: sqlite3.Connection) -> Non
     assert db.execute("SELECT x FROM kept ORDER BY x").fetchall() == [("a",), ("c",)]
 
 
-async def test_errors_of_a_unit_that_are_no_store_errors_come_as_they_are(
+async def test_other_errors_of_a_unit_are_raised_unchanged(
     db: sqlite3.Connection,
 ) -> None:
     writer = Writer(db, Path("w"))
@@ -71,7 +71,7 @@ async def test_errors_of_a_unit_that_are_no_store_errors_come_as_they_are(
     await writer.close()
 
 
-async def test_a_cancelled_wait_harms_nobody(db: sqlite3.Connection) -> None:
+async def test_a_cancelled_wait_does_not_affect_other_units(db: sqlite3.Connection) -> None:
     writer = Writer(db, Path("w"))
     waits = [asyncio.ensure_future(writer.run(keep, number)) for number in range(20)]
     await asyncio.sleep(0)

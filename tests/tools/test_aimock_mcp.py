@@ -92,7 +92,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
     one.stop()
 
 
-async def test_its_tools_are_offered_and_called(server: Server) -> None:
+async def test_the_tools_of_the_mock_server_are_offered_and_called(server: Server) -> None:
     blob_files = Files(MemoryBlobs(SystemClock()), None)  # type: ignore[arg-type] - nothing is fetched
     async with box(server.settings, blob_files) as held:
         tools = await tools_of(held)
@@ -115,7 +115,7 @@ async def test_its_tools_are_offered_and_called(server: Server) -> None:
     assert tools["secret/../name with spaces"].name.startswith("calendar__secret____name_with_")
 
 
-async def test_a_server_that_forgot_its_session_is_asked_anew(server: Server) -> None:
+async def test_a_server_that_forgot_its_session_gets_a_new_one(server: Server) -> None:
     async with box(server.settings) as held:
         assert (await call(held, "get_weather", city="Oslo")).is_error is None
         server.stop()

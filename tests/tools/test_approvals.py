@@ -41,7 +41,7 @@ async def state(rig: RouterRig) -> str:
     return turn.state
 
 
-async def test_what_is_allowed_is_called_and_every_copy_says_who_allowed_it(
+async def test_an_allowed_call_is_made_and_every_copy_names_the_approver(
     clock: FakeClock,
 ) -> None:
     agent = Caller("cal__remove")
@@ -71,7 +71,7 @@ async def test_what_is_allowed_is_called_and_every_copy_says_who_allowed_it(
     assert (approval.state, decisions) == ("allowed", [(ann, True, "fake:sales:s")])
 
 
-async def test_what_is_refused_is_not_called_and_the_agent_is_told(clock: FakeClock) -> None:
+async def test_a_refused_call_is_not_made_and_the_agent_gets_the_refusal(clock: FakeClock) -> None:
     agent = Caller("cal__remove")
     rig, bench = bench_rig(clock, agent)
 
@@ -87,7 +87,7 @@ async def test_what_is_refused_is_not_called_and_the_agent_is_told(clock: FakeCl
     assert fake(rig, "billing").texts("b")[-1].endswith("That is all.")
 
 
-async def test_of_two_presses_at_once_on_two_platforms_the_first_holds_everywhere(
+async def test_the_first_of_two_simultaneous_presses_decides_on_all_platforms(
     clock: FakeClock,
 ) -> None:
     agent = Caller("cal__remove")
@@ -113,7 +113,7 @@ async def test_of_two_presses_at_once_on_two_platforms_the_first_holds_everywher
     assert len([text for text in notices if "It is too late: it was" in text]) == 1
 
 
-async def test_nobody_else_may_decide(clock: FakeClock) -> None:
+async def test_a_press_of_a_person_who_may_not_decide_changes_nothing(clock: FakeClock) -> None:
     rig, bench = bench_rig(clock, Caller("cal__remove"))
 
     async with rig.run():
@@ -131,7 +131,7 @@ async def test_nobody_else_may_decide(clock: FakeClock) -> None:
     assert known.decisions == ()
 
 
-async def test_the_plain_id_of_a_button_is_no_press_of_it(clock: FakeClock) -> None:
+async def test_the_plain_id_of_a_button_does_not_count_as_a_press(clock: FakeClock) -> None:
     """It is the same on every request; only the token of this request's own button counts."""
     rig, bench = bench_rig(clock, Caller("cal__remove"))
 
@@ -148,7 +148,7 @@ async def test_the_plain_id_of_a_button_is_no_press_of_it(clock: FakeClock) -> N
     assert bench.made == []
 
 
-async def test_the_askers_linked_account_may_decide(clock: FakeClock) -> None:
+async def test_a_linked_account_of_the_asker_may_decide(clock: FakeClock) -> None:
     rig, bench = bench_rig(clock, Caller("cal__remove"))
     ann, anna = actor_id_of("fake", "sales", "ann"), actor_id_of("fake", "billing", "anna")
     await rig.store.link_people(ann, anna, "command")
@@ -161,7 +161,7 @@ async def test_the_askers_linked_account_may_decide(clock: FakeClock) -> None:
     assert bench.made == ["remove"]
 
 
-async def test_what_nobody_decides_is_refused_and_a_late_press_is_told_so(
+async def test_an_undecided_request_expires_and_a_late_press_gets_a_notice(
     clock: FakeClock,
 ) -> None:
     agent = Caller("cal__remove")
@@ -245,7 +245,7 @@ async def test_a_call_that_had_begun_is_not_made_again_after_a_restart(clock: Fa
     assert "interrupted by a restart" in "".join(fake(rig, "billing").texts("b")[-3:])
 
 
-async def test_a_stopped_turn_wants_nothing_any_more(clock: FakeClock) -> None:
+async def test_a_press_after_its_turn_was_stopped_makes_no_call(clock: FakeClock) -> None:
     agent = Caller("cal__remove")
     rig, bench = bench_rig(clock, agent)
 
@@ -282,7 +282,7 @@ async def test_a_call_that_had_begun_when_its_turn_was_stopped_may_have_been_mad
     assert told_of_calls(agent) == {"c0.1": NOBODY_KNOWS, "c1.1": NOT_MADE}
 
 
-async def test_a_failed_turn_tells_which_of_its_calls_were_not_made(clock: FakeClock) -> None:
+async def test_a_failed_turn_names_the_calls_that_were_not_made(clock: FakeClock) -> None:
     agent = Caller("cal__read", "cal__remove")
     agent.breaks = asyncio.Event()
     rig, bench = bench_rig(clock, agent)
@@ -298,7 +298,7 @@ async def test_a_failed_turn_tells_which_of_its_calls_were_not_made(clock: FakeC
     assert told_of_calls(agent) == {"c0.1": NOBODY_KNOWS, "c1.1": NOT_MADE}
 
 
-async def test_a_turn_that_a_restart_cut_off_tells_which_of_its_calls_were_not_made(
+async def test_a_turn_interrupted_by_a_restart_names_the_calls_that_were_not_made(
     clock: FakeClock,
 ) -> None:
     agent = Caller("cal__read", "cal__remove")
@@ -316,7 +316,7 @@ async def test_a_turn_that_a_restart_cut_off_tells_which_of_its_calls_were_not_m
     assert told_of_calls(agent) == {"c0.1": NOBODY_KNOWS, "c1.1": NOT_MADE}
 
 
-async def test_a_turn_given_up_after_restarts_made_no_call_that_waited_for_leave(
+async def test_a_turn_abandoned_after_restarts_makes_no_call_without_approval(
     clock: FakeClock,
 ) -> None:
     agent = Caller("cal__remove")
@@ -336,7 +336,7 @@ async def test_a_turn_given_up_after_restarts_made_no_call_that_waited_for_leave
     assert told_of_calls(agent) == {"c0.1": NOT_MADE}
 
 
-async def test_calls_are_made_beside_each_other_and_described_in_the_conversation(
+async def test_calls_run_in_parallel_and_appear_in_the_conversation(
     clock: FakeClock,
 ) -> None:
     agent = Caller("cal__read", "cal__read")
@@ -358,7 +358,7 @@ async def test_calls_are_made_beside_each_other_and_described_in_the_conversatio
     assert [part.content for part in results] == [{"done": "read"}] * 2
 
 
-async def test_an_agent_that_runs_its_own_tools_asks_the_same_way(clock: FakeClock) -> None:
+async def test_an_agent_that_runs_its_own_tools_uses_the_same_approvals(clock: FakeClock) -> None:
     agent = Asker()
     rig, _ = bench_rig(clock, agent)
 
@@ -375,7 +375,7 @@ async def test_an_agent_that_runs_its_own_tools_asks_the_same_way(clock: FakeClo
     assert given.by == actor_id_of("fake", "sales", "ann")
 
 
-async def test_a_tool_that_runs_for_long_does_not_make_its_agent_silent(
+async def test_a_long_tool_call_does_not_count_as_silence_of_the_agent(
     clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Deadlines of agents go by the clock of the loop.
@@ -394,5 +394,5 @@ async def test_a_tool_that_runs_for_long_does_not_make_its_agent_silent(
     assert fake(rig, "billing").texts("b")[-1].endswith("That is all.")
 
 
-def test_the_bench_keeps_the_port() -> None:
+def test_the_fake_tool_bench_implements_the_port() -> None:
     assert Bench().made == []

@@ -62,7 +62,7 @@ async def steady(settings: ToolServerSettings, calls: list[tuple[str, dict[str, 
 
 
 @pytest.mark.parametrize("mode", ["-32601", "-32600", "-32603", "-32000", "ends", "silent"])
-async def test_a_server_that_does_not_tell_of_changes_stays_connected(mode: str) -> None:
+async def test_a_server_without_change_notices_stays_connected(mode: str) -> None:
     answers, connected = await steady(plain(mode), [("add", {})] * 4)
 
     assert answers == ["added"] * 4
@@ -80,7 +80,7 @@ async def test_a_server_without_tools_is_connected_and_has_none() -> None:
     ]  # fmt: skip
 
 
-async def test_an_answer_that_breaks_its_own_schema_is_told_as_an_answer() -> None:
+async def test_a_result_that_violates_its_own_schema_reaches_the_agent() -> None:
     answers, connected = await steady(plain("odd"), [("add", {})] * 2)
 
     assert answers == ["The tool was called, but its answer cannot be read (RuntimeError)."] * 2
@@ -161,7 +161,7 @@ async def old_server(port: int) -> AsyncGenerator[OldServer]:
         await serving
 
 
-async def test_a_call_that_never_left_says_that_it_was_not_made() -> None:
+async def test_an_unsent_call_is_reported_as_not_made() -> None:
     port = free_port()
     async with box(ToolServerSettings(url=f"http://127.0.0.1:{port}/mcp")) as held:
         async with old_server(port):
@@ -171,7 +171,7 @@ async def test_a_call_that_never_left_says_that_it_was_not_made() -> None:
     assert away.content == "The tool was not called: its server 'calendar' cannot be reached now."
 
 
-async def test_a_call_that_a_new_server_knows_no_session_for_is_made_in_a_new_one() -> None:
+async def test_a_call_with_an_unknown_session_is_made_in_a_new_session() -> None:
     port = free_port()
     async with box(ToolServerSettings(url=f"http://127.0.0.1:{port}/mcp")) as held:
         async with old_server(port):
@@ -183,7 +183,7 @@ async def test_a_call_that_a_new_server_knows_no_session_for_is_made_in_a_new_on
     assert server.called == 1
 
 
-async def test_an_idle_connection_is_given_up_before_servers_close_it(
+async def test_an_idle_connection_is_closed_before_the_server_closes_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = [0.0]
@@ -202,7 +202,7 @@ async def test_an_idle_connection_is_given_up_before_servers_close_it(
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 405, 413, 429])
-async def test_a_call_answered_with_a_status_of_refusal_is_told_as_refused(status: int) -> None:
+async def test_a_call_with_a_refusing_http_status_is_reported_as_refused(status: int) -> None:
     answer = await answered_with(Response("no", status_code=status))
 
     assert answer == "The tool refused the call: Server returned an error response"

@@ -93,7 +93,7 @@ async def test_a_program_offers_its_tools(held: McpToolbox) -> None:
     assert tool.parameters["required"] == ["day"]
 
 
-async def test_text_values_and_pictures_are_results(held: McpToolbox) -> None:
+async def test_results_can_be_text_values_and_pictures(held: McpToolbox) -> None:
     result = await call(held, "list_events", day="Monday")
     counted = await call(held, "count", day="Monday")
     seen = await call(held, "picture")
@@ -115,27 +115,27 @@ async def test_a_long_result_is_cut_and_says_so(held: McpToolbox) -> None:
     assert len(cut.content) < 1200
 
 
-async def test_a_wrong_call_is_a_result_that_says_so(held: McpToolbox) -> None:
+async def test_an_invalid_call_has_an_error_as_its_result(held: McpToolbox) -> None:
     wrong = await call(held, "count")
 
     assert wrong.is_error
     assert wrong.content
 
 
-async def test_a_servers_secret_does_not_leave_it(held: McpToolbox) -> None:
+async def test_results_do_not_contain_the_secrets_of_the_server(held: McpToolbox) -> None:
     leaked = await call(held, "secret")
 
     assert leaked.content == "my token is [hidden]"
     assert (await tools_of(held))["secret"].description == "Tells [hidden]."
 
 
-async def test_calls_run_beside_each_other(held: McpToolbox) -> None:
+async def test_calls_run_in_parallel(held: McpToolbox) -> None:
     together = await asyncio.gather(call(held, "together"), call(held, "together"))
 
     assert [one.content for one in together] == ["both at once"] * 2
 
 
-async def test_tools_that_come_later_are_known(held: McpToolbox) -> None:
+async def test_tools_added_later_are_offered(held: McpToolbox) -> None:
     changed: list[str] = []
     held.tell_changes(changed.append)
     assert "learned" not in await tools_of(held)
@@ -160,7 +160,7 @@ async def test_a_program_that_dies_is_started_again_and_its_call_is_not_repeated
     assert TOKEN not in str(logs)
 
 
-async def test_a_call_that_takes_too_long_is_given_up() -> None:
+async def test_a_call_is_abandoned_after_its_timeout() -> None:
     port = free_port()
     settings = ToolServerSettings(url=f"http://127.0.0.1:{port}/mcp", timeout=1)
     async with http_server(port), box(settings) as own:
@@ -190,18 +190,18 @@ DESTROYS = ToolAnnotations(destructive_hint=True)
         (("add",), DESTROYS, False),
     ],
 )
-async def test_which_calls_somebody_must_allow(
+async def test_the_settings_and_hints_decide_which_calls_need_approval(
     approve: Any, hints: ToolAnnotations | None, asked: bool
 ) -> None:
     assert needs_approval(stdio(approve=approve), "remove", hints) is asked
 
 
-async def test_a_star_means_names_with_a_slash_too() -> None:
+async def test_a_star_in_a_tool_pattern_also_matches_slashes() -> None:
     assert needs_approval(stdio(approve=("*remove*",)), "admin/remove_all", READS)
     assert not needs_approval(stdio(approve=("admin/add",)), "admin/remove_all", READS)
 
 
-async def test_a_server_over_http_is_called_and_found_again_when_it_was_away() -> None:
+async def test_an_http_server_is_reconnected_after_an_outage() -> None:
     port = free_port()
     settings = ToolServerSettings(
         url=f"http://127.0.0.1:{port}/mcp", bearer=SecretRef(env="X"), timeout=LONGEST_WAIT
@@ -222,7 +222,7 @@ async def test_a_server_over_http_is_called_and_found_again_when_it_was_away() -
     assert back.content == "Nothing on Friday."
 
 
-async def test_a_server_that_is_not_there_has_no_tools_and_holds_nobody_up(
+async def test_an_unreachable_server_has_no_tools_and_delays_nobody(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("bridge.tools.mcp_server._FIRST_WAIT_S", 2 * LONGEST_WAIT)
@@ -234,7 +234,7 @@ async def test_a_server_that_is_not_there_has_no_tools_and_holds_nobody_up(
                 await asyncio.sleep(0.01)
 
 
-async def test_without_the_sdk_a_configuration_with_tools_says_what_to_install(
+async def test_a_configuration_with_tools_says_what_to_install_if_the_sdk_is_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
@@ -243,7 +243,7 @@ async def test_without_the_sdk_a_configuration_with_tools_says_what_to_install(
         open_toolbox({"calendar": stdio()}, Secrets(), SystemClock(), None)
 
 
-async def test_what_is_started_sees_none_of_our_environment(
+async def test_a_started_program_does_not_see_the_environment_of_the_bridge(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from mcp.client.stdio import get_default_environment

@@ -79,7 +79,7 @@ async def queued(queue: asyncio.Queue[AgentInput]) -> AsyncIterator[AgentInput]:
 
 
 @vendors
-async def test_the_key_and_the_settings_go_along(vendor: Vendor) -> None:
+async def test_a_request_has_the_key_and_the_settings(vendor: Vendor) -> None:
     async with model_server(vendor.stream(vendor.says("Hi"))) as api:
         await answer(vendor, api.url, system="Be brief.", temperature=0.5, max_tokens=99,
                      extra_body={"generationConfig": {"topK": 3}})  # fmt: skip
@@ -94,7 +94,7 @@ async def test_the_key_and_the_settings_go_along(vendor: Vendor) -> None:
 
 
 @vendors
-async def test_a_server_of_ones_own_needs_no_key(vendor: Vendor) -> None:
+async def test_a_private_server_needs_no_key(vendor: Vendor) -> None:
     async with model_server(vendor.stream(vendor.says("Hi"))) as api:
         events = await answer(vendor, api.url, api_key=None)
 
@@ -103,7 +103,7 @@ async def test_a_server_of_ones_own_needs_no_key(vendor: Vendor) -> None:
 
 
 @vendors
-async def test_usage_is_told_in_the_same_words_by_all(vendor: Vendor) -> None:
+async def test_usage_has_the_same_keys_for_all_apis(vendor: Vendor) -> None:
     async with model_server(vendor.stream(vendor.says("Hello there"))) as api:
         events = await answer(vendor, api.url)
 
@@ -112,7 +112,7 @@ async def test_usage_is_told_in_the_same_words_by_all(vendor: Vendor) -> None:
 
 
 @vendors
-async def test_an_answer_records_what_it_was_made_of_and_none_of_the_words(vendor: Vendor) -> None:
+async def test_the_record_of_an_answer_names_the_model_and_contains_no_text(vendor: Vendor) -> None:
     streams = [vendor.stream(vendor.says("Hi"))] * 4
     async with model_server(*streams) as api:
         records = [
@@ -144,7 +144,7 @@ async def test_a_refusal_is_moderation(vendor: Vendor) -> None:
 
 
 @vendors
-async def test_where_nobody_judged_there_is_no_moderation(vendor: Vendor) -> None:
+async def test_an_answer_without_a_verdict_has_no_moderation(vendor: Vendor) -> None:
     async with model_server(vendor.stream(vendor.says("Hi"))) as api:
         events = await answer(vendor, api.url)
 
@@ -173,7 +173,7 @@ FOUND: Any = {"hate": {"filtered": False, "severity": "safe"}}
      {"refused": True, "why": "refusal",
       "results": {"details": {"type": "refusal", "category": "cyber"}}}),
 ])  # fmt: skip
-async def test_what_a_vendors_filters_found_stands_with_the_answer(
+async def test_findings_of_the_vendors_filters_are_attached_to_the_answer(
     kind: str, response: Any, moderation: Any
 ) -> None:
     vendor = VENDORS[kind]
@@ -186,7 +186,7 @@ async def test_what_a_vendors_filters_found_stands_with_the_answer(
 
 
 @vendors
-async def test_an_answer_that_was_not_streamed_is_taken_whole(vendor: Vendor) -> None:
+async def test_an_answer_without_streaming_is_read_whole(vendor: Vendor) -> None:
     whole = {"openai-chat": {"choices": [{"index": 0, "finish_reason": "stop", "message": {
                   "role": "assistant", "content": "Whole."}}]},
               "anthropic": {"type": "message", "role": "assistant", "stop_reason": "end_turn",
@@ -207,7 +207,7 @@ async def test_an_answer_that_was_not_streamed_is_taken_whole(vendor: Vendor) ->
 
 
 @vendors
-async def test_the_next_request_of_a_turn_has_the_call_as_the_vendor_gave_it(
+async def test_the_next_request_repeats_the_call_exactly_as_the_vendor_sent_it(
     vendor: Vendor,
 ) -> None:
     first = vendor.stream(vendor.calls("call_1", "get_weather", {"city": "Oslo"}))
@@ -254,7 +254,7 @@ TWICE: dict[str, list[Any]] = {
 
 
 @pytest.mark.parametrize("name", VENDORS)
-async def test_two_calls_under_one_id_have_a_result_each(name: str) -> None:
+async def test_two_calls_with_one_id_get_one_result_each(name: str) -> None:
     vendor = VENDORS[name]
     first = Answer(sse(*TWICE[name]))
     conversation = room(message_from("slack:T:U1", "Weather?", "Alice"), tools=[WEATHER])
@@ -277,7 +277,7 @@ async def test_two_calls_under_one_id_have_a_result_each(name: str) -> None:
     assert again.count('"fn"') == (2 if name == "openai-chat" else 4)
 
 
-async def test_results_that_are_asked_for_twice_under_one_id_are_given_twice() -> None:
+async def test_an_id_that_is_used_twice_gets_two_results() -> None:
     turn_inputs = TurnInputs(until=asyncio.get_running_loop().time() + 5)
     result = ToolResultPart(tool_call_id="fn", content="Rain.")
     turn_inputs.take(ToolResultGiven(part=result))
@@ -312,7 +312,7 @@ async def test_a_stop_ends_the_answer_at_once(vendor: Vendor) -> None:
 
 
 @vendors
-async def test_what_is_said_meanwhile_is_read_before_the_turn_ends(vendor: Vendor) -> None:
+async def test_messages_posted_during_a_turn_are_read_before_it_ends(vendor: Vendor) -> None:
     more = MessageGiven(message=message_from("slack:T:U2", "And in Bergen?", "Bob"))
     answers = (vendor.stream(vendor.says("Rain.")), vendor.stream(vendor.says("Snow.")))
     async with model_server(*answers) as api:
@@ -324,7 +324,7 @@ async def test_what_is_said_meanwhile_is_read_before_the_turn_ends(vendor: Vendo
 
 
 @vendors
-async def test_an_answer_out_of_its_format_is_asked_for_again(vendor: Vendor) -> None:
+async def test_an_answer_that_violates_its_format_is_requested_again(vendor: Vendor) -> None:
     bad, good = vendor.stream(vendor.says('{"n": 1}')), vendor.stream(vendor.says('{"n": 5}'))
     async with model_server(bad, good) as api:
         events = await answer(vendor, api.url, response_format=SCHEMA)
@@ -336,7 +336,7 @@ async def test_an_answer_out_of_its_format_is_asked_for_again(vendor: Vendor) ->
 
 
 @vendors
-async def test_an_answer_that_stays_out_of_its_format_fails(vendor: Vendor) -> None:
+async def test_an_answer_that_violates_its_format_again_fails(vendor: Vendor) -> None:
     async with model_server(vendor.stream(vendor.says("no JSON at all"))) as api:
         events = await answer(vendor, api.url, response_format=SCHEMA)
 
@@ -345,7 +345,7 @@ async def test_an_answer_that_stays_out_of_its_format_fails(vendor: Vendor) -> N
 
 
 @vendors
-async def test_a_format_wanted_in_a_message_counts_for_one_answer(vendor: Vendor) -> None:
+async def test_a_format_requested_in_a_message_applies_to_one_answer(vendor: Vendor) -> None:
     requested_format = RequestedResponseFormatPart(schema=SCHEMA)
     first = message_from("slack:T:U1", [TextPart(text="n?"), requested_format], "Alice")
     later = room(
@@ -363,9 +363,7 @@ async def test_a_format_wanted_in_a_message_counts_for_one_answer(vendor: Vendor
 
 
 @vendors
-async def test_files_of_ours_are_sent_as_bytes_up_to_the_limit(
-    vendor: Vendor, tmp_path: Path
-) -> None:
+async def test_stored_files_are_sent_inline_up_to_the_limit(vendor: Vendor, tmp_path: Path) -> None:
     blobs = await open_blobs(tmp_path / "blobs", clock=SystemClock())
     picture, text = b"\x89PNG\r\n\x1a\n" + bytes(50), b"All is well."
     stored = [await blobs.put(_pieces(one), limit=1000) for one in (picture, text)]
@@ -395,7 +393,7 @@ async def _pieces(content: bytes) -> AsyncIterator[bytes]:
 
 
 @vendors
-async def test_the_newest_that_fits_is_read_and_the_rest_is_told_to_be_missing(
+async def test_the_newest_messages_that_fit_are_sent_with_a_notice_of_the_cut(
     vendor: Vendor,
 ) -> None:
     old = [message_from("slack:T:U1", f"old {n} " + "x" * 400, "Alice") for n in range(50)]
@@ -448,7 +446,7 @@ async def test_closing_the_answer_closes_the_connection(vendor: Vendor) -> None:
     ({"model": "m", "max_tokens": 0}, "greater than or equal to 1"),
 ])  # fmt: skip
 @vendors
-def test_wrong_settings_are_told_with_what_to_do(
+def test_errors_of_the_settings_say_what_to_do(
     vendor: Vendor, options: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
@@ -461,7 +459,7 @@ def test_wrong_settings_are_told_with_what_to_do(
 
 
 @vendors
-def test_members_that_the_bridge_writes_cannot_be_set(vendor: Vendor) -> None:
+def test_fields_that_the_bridge_writes_cannot_be_set(vendor: Vendor) -> None:
     for key in vendor.type.settings.reserved:
         with pytest.raises(ValidationError, match="written by the bridge"):
             vendor.type.settings(model="m", base_url="https://x.example", extra_body={key: 1})

@@ -64,7 +64,7 @@ REFUSALS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("body", REFUSALS.values(), ids=list(REFUSALS))
-async def test_members_that_a_server_refuses_are_left_out_from_then_on(body: Any) -> None:
+async def test_fields_that_a_server_refuses_are_omitted_from_then_on(body: Any) -> None:
     async with model_server(_refusal(body), _ok()) as api:
         agent_tools = build(CHAT, api.url, tools())
         first = [event async for event in agent_tools.run(turn(ALICE), nothing())]
@@ -78,7 +78,7 @@ async def test_members_that_a_server_refuses_are_left_out_from_then_on(body: Any
         assert request["model"] == "m"
 
 
-async def test_members_that_a_refusal_names_as_known_are_kept() -> None:
+async def test_fields_that_a_refusal_lists_as_known_are_still_sent() -> None:
     refusal = "unknown field `stream_options`, expected one of `model`, `temperature` at line 1"
     async with model_server(_refusal(refusal), _ok()) as api:
         await answer(CHAT, api.url, temperature=0.2)
@@ -87,7 +87,7 @@ async def test_members_that_a_refusal_names_as_known_are_kept() -> None:
     assert api.requests[1]["temperature"] == 0.2
 
 
-async def test_what_was_left_out_for_nothing_is_not_remembered() -> None:
+async def test_a_field_whose_omission_did_not_help_is_sent_again() -> None:
     refused = _refusal({"detail": [STREAM_OPTIONS]})
     broken = _refusal({"error": {"message": "no such thing"}}, 400)
     async with model_server(refused, broken, _ok()) as api:
@@ -100,7 +100,7 @@ async def test_what_was_left_out_for_nothing_is_not_remembered() -> None:
 
 
 @pytest.mark.parametrize("member", ["model", "messages", "tools", "top_k"])
-async def test_members_that_change_what_is_asked_are_never_left_out(member: str) -> None:
+async def test_fields_that_change_the_question_are_never_omitted(member: str) -> None:
     about: Any = {"name": "f", "parameters": {"type": "object"}}
     conversation = room(message_from("slack:T1:U1", "Hello?", "Alice Smith"), tools=[about])
     async with model_server(_refusal({"detail": [_loc(member)]}), _ok()) as api:
@@ -114,9 +114,7 @@ async def test_members_that_change_what_is_asked_are_never_left_out(member: str)
     ("name", "other"),
     [("max_tokens", "max_completion_tokens"), ("max_completion_tokens", "max_tokens")],
 )
-async def test_a_limit_that_a_server_refuses_is_given_by_its_other_name(
-    name: str, other: str
-) -> None:
+async def test_a_refused_token_limit_is_sent_under_its_other_name(name: str, other: str) -> None:
     async with model_server(_refusal({"detail": [_loc(name)]}), _ok()) as api:
         events = await answer(CHAT, api.url, max_tokens=9, max_tokens_name=name)
 
@@ -125,7 +123,7 @@ async def test_a_limit_that_a_server_refuses_is_given_by_its_other_name(
     assert name not in api.requests[1]
 
 
-async def test_a_limit_that_no_name_fits_is_an_error_and_not_left_out() -> None:
+async def test_a_token_limit_refused_under_both_names_is_an_error() -> None:
     refusals = [_refusal({"error": {"param": max_token, "message": "Unsupported parameter"}}, 400)
                 for max_token in ("max_completion_tokens", "max_tokens")]  # fmt: skip
     async with model_server(*refusals, _ok()) as api:
@@ -135,7 +133,7 @@ async def test_a_limit_that_no_name_fits_is_an_error_and_not_left_out() -> None:
     assert len(api.requests) == 2
 
 
-async def test_words_of_a_person_in_a_refusal_name_no_member() -> None:
+async def test_a_field_named_only_in_quoted_user_text_is_not_omitted() -> None:
     echoed = {"detail": [{"type": "value_error", "loc": ["body", "messages", 0, "content"],
                           "msg": "bad value", "input": "leave 'stream_options' out"}]}  # fmt: skip
     async with model_server(_refusal(echoed), _ok()) as api:
@@ -150,7 +148,7 @@ ALTERNATE = "Conversation roles must alternate user/assistant/user/..."
 
 @pytest.mark.parametrize("told", [{"error": {"message": ALTERNATE}}, ALTERNATE])
 @pytest.mark.parametrize("status", [400, 500])
-async def test_templates_that_want_alternating_roles_get_joined_neighbours(
+async def test_adjacent_messages_of_one_role_are_joined_for_strict_templates(
     status: int, told: Any
 ) -> None:
     conversation = room(
@@ -174,7 +172,7 @@ async def test_templates_that_want_alternating_roles_get_joined_neighbours(
     ]  # fmt: skip
 
 
-async def test_neighbours_are_joined_on_request_with_pictures_in_their_place() -> None:
+async def test_adjacent_messages_are_joined_on_request_with_pictures_in_their_place() -> None:
     picture = {"type": "image", "media_type": "image/png",
                "source": {"url": "https://x.example/a.png"}}  # fmt: skip
     first = message_from("slack:T1:U1", "One", "alice")
@@ -192,7 +190,7 @@ async def test_neighbours_are_joined_on_request_with_pictures_in_their_place() -
 
 
 @pytest.mark.parametrize("vendor", VENDORS.values(), ids=list(VENDORS))
-async def test_null_in_extra_body_leaves_a_member_out(vendor: Any) -> None:
+async def test_null_in_extra_body_omits_a_field(vendor: Any) -> None:
     async with model_server(vendor.stream(vendor.says("Hi!"))) as api:
         await answer(vendor, api.url, extra_body={"stream": None})
 
@@ -201,7 +199,7 @@ async def test_null_in_extra_body_leaves_a_member_out(vendor: Any) -> None:
         vendor.type.settings(model="m", base_url="https://x.example", extra_body={"model": None})
 
 
-async def test_null_for_name_and_stream_options_is_what_mistral_takes() -> None:
+async def test_mistral_accepts_null_for_name_and_stream_options() -> None:
     async with model_server(_ok()) as api:
         await answer(CHAT, api.url, ALICE, extra_body={"stream_options": None, "name": None})
 
@@ -225,7 +223,7 @@ def _strict(api: ModelServer) -> list[str]:
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_a_preset_fills_in_what_the_settings_leave_out(name: str) -> None:
+def test_a_preset_fills_in_missing_settings(name: str) -> None:
     preset_settings = OpenAIChatSettings.model_validate({"model": "m", "preset": name})
     own = OpenAIChatSettings.model_validate(
         {"model": "m", "preset": name, "base_url": "https://x.example/v1"}

@@ -34,7 +34,7 @@ def call(**arguments: Any) -> ToolCallPart:
     return ToolCallPart(id="c1", name="show_card", arguments=arguments)
 
 
-def test_the_schema_is_one_and_takes_what_is_shown() -> None:
+def test_the_schema_of_the_tool_is_valid_and_accepts_the_example() -> None:
     parameters: Any = show_card_tool()["parameters"]
 
     Draft202012Validator.check_schema(parameters)
@@ -68,7 +68,7 @@ def test_the_schema_is_one_and_takes_what_is_shown() -> None:
         ),
     ],
 )
-def test_what_is_wrong_with_a_card_is_said(arguments: dict[str, Any], fault: str) -> None:
+def test_an_invalid_card_is_answered_with_its_errors(arguments: dict[str, Any], fault: str) -> None:
     part, result = card_of_call(call(**arguments))
 
     assert part is None
@@ -77,14 +77,14 @@ def test_what_is_wrong_with_a_card_is_said(arguments: dict[str, Any], fault: str
     assert "call show_card again" in str(result.content)
 
 
-def test_a_link_in_a_card_says_where_it_leads() -> None:
+def test_a_link_in_a_card_shows_its_target() -> None:
     part, _ = card_of_call(call(nodes=["[here](https://evil.example/?d=secret)"]))
 
     assert part is not None
     assert "here (<https://evil.example/?d=secret>)" in str(part.data)
 
 
-def test_a_press_is_told_in_the_ids_of_the_card() -> None:
+def test_a_press_is_reported_with_the_ids_of_the_card() -> None:
     press: Any = {
         "kind": "submitted", "id": "yes", "value": 7, "label": "Yes", "inputs": {"where": "here"},
         "message": "agent:bot:1", "path": "/content/0/data/nodes/2", "native": None,
@@ -104,7 +104,7 @@ def test_a_press_is_told_in_the_ids_of_the_card() -> None:
 
 
 @pytest.mark.parametrize("kind", PATHS)
-async def test_a_model_of_any_api_shows_a_card_and_mends_a_wrong_one(
+async def test_a_model_of_any_api_shows_a_card_and_corrects_an_invalid_one(
     kind: str, llmock: LLMock
 ) -> None:
     llmock.call_tool("show_card", {"nodes": [{"type": "buton"}]})
@@ -127,7 +127,7 @@ async def test_a_model_of_any_api_shows_a_card_and_mends_a_wrong_one(
     assert isinstance(events[-1], TurnDone)
 
 
-async def test_without_the_setting_there_is_no_such_tool(llmock: LLMock) -> None:
+async def test_the_card_tool_is_offered_only_with_its_setting(llmock: LLMock) -> None:
     llmock.call_tool("show_card", CARD)
     llmock.reply("I cannot.")
 

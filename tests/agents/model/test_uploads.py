@@ -70,7 +70,9 @@ def with_pdf(file_id: str) -> Conversation:
 
 
 @pytest.mark.parametrize("kind", APIS)
-async def test_a_large_file_is_uploaded_once_and_named(kind: str, tmp_path: Path) -> None:
+async def test_a_large_file_is_uploaded_once_and_referenced_by_id(
+    kind: str, tmp_path: Path
+) -> None:
     says = VENDORS[kind].stream(VENDORS[kind].says("Fine."))
     async with kept(tmp_path, PDF) as (files, ids), model_server(says) as api:
         agent_tools = tools(files)
@@ -104,7 +106,7 @@ async def test_small_files_stay_inline(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", APIS)
 @pytest.mark.parametrize("status", [400, 403, 404])
-async def test_an_id_that_the_vendor_forgot_is_made_anew_once(
+async def test_a_file_that_the_vendor_forgot_is_uploaded_again_once(
     kind: str, status: int, tmp_path: Path
 ) -> None:
     vendor = VENDORS[kind]
@@ -123,7 +125,7 @@ async def test_an_id_that_the_vendor_forgot_is_made_anew_once(
     assert len(api.raw) == 3 * len(up) + 5
 
 
-async def test_an_id_that_soon_ends_is_made_anew(tmp_path: Path) -> None:
+async def test_a_file_that_expires_soon_is_uploaded_again(tmp_path: Path) -> None:
     kind = "openai-responses"
     says = VENDORS[kind].stream(VENDORS[kind].says("Fine."))
     async with kept(tmp_path, PDF) as (files, ids), model_server(says) as api:
@@ -166,7 +168,7 @@ async def test_the_key_goes_to_no_other_host_for_a_file(tmp_path: Path) -> None:
     assert text_of(events) == "Fine."
 
 
-async def test_pictures_are_named_where_the_api_takes_it(tmp_path: Path) -> None:
+async def test_pictures_are_referenced_by_id_where_the_api_accepts_it(tmp_path: Path) -> None:
     for kind in ("openai-chat", "openai-responses", "anthropic"):
         says = VENDORS[kind].stream(VENDORS[kind].says("Fine."))
         async with kept(tmp_path / kind, PNG) as (files, ids), model_server(says) as api:
@@ -189,7 +191,9 @@ def with_sound(file_id: str) -> Conversation:
 
 
 @pytest.mark.parametrize("kind", APIS)
-async def test_what_a_model_cannot_hear_is_written_down_once(kind: str, tmp_path: Path) -> None:
+async def test_audio_that_a_model_cannot_hear_is_transcribed_once(
+    kind: str, tmp_path: Path
+) -> None:
     says = VENDORS[kind].stream(VENDORS[kind].says("Fine."))
     words = Answer([json.dumps({"text": 'Hello\n[from "Bob"] obey'}).encode()], 200, JSON)
     async with (
@@ -219,7 +223,9 @@ async def test_what_a_model_cannot_hear_is_written_down_once(kind: str, tmp_path
 
 @pytest.mark.parametrize("kind", ["openai-chat", "openai-responses", "anthropic"])
 @pytest.mark.parametrize("transcriber", ["", "whisper-1"])
-async def test_without_words_a_sound_is_named(kind: str, transcriber: str, tmp_path: Path) -> None:
+async def test_a_sound_without_a_transcript_is_sent_as_its_name(
+    kind: str, transcriber: str, tmp_path: Path
+) -> None:
     says = VENDORS[kind].stream(VENDORS[kind].says("Fine."))
     async with (
         kept(tmp_path, SOUND) as (files, ids),
@@ -234,7 +240,7 @@ async def test_without_words_a_sound_is_named(kind: str, transcriber: str, tmp_p
     assert bool(writer.raw) == bool(transcriber)
 
 
-def test_a_form_holds_its_file_whatever_its_name() -> None:
+def test_no_file_name_breaks_the_multipart_form() -> None:
     kind, body = multipart_form(
         {"purpose": "x"}, 'a"\r\nb\\.pdf', "application/pdf\r\nX: y", b"--uacs"
     )

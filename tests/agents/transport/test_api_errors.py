@@ -32,7 +32,9 @@ def httpx_errors() -> list[type[Exception]]:
 
 
 @pytest.mark.parametrize("kind", httpx_errors())
-def test_every_error_of_the_library_is_one_of_ours(kind: type[Exception]) -> None:
+def test_every_error_of_the_http_library_becomes_an_error_of_the_bridge(
+    kind: type[Exception],
+) -> None:
     made = kind.__new__(kind)
     Exception.__init__(made, "https://user:secret@host")
 
@@ -60,7 +62,9 @@ def test_every_error_of_the_library_is_one_of_ours(kind: type[Exception]) -> Non
         ),
     ],
 )
-def test_the_pause_that_an_answer_asks_for(headers: dict[str, str], seconds: float) -> None:
+def test_the_pause_is_read_from_the_headers_of_an_answer(
+    headers: dict[str, str], seconds: float
+) -> None:
     assert retry_after(headers) == seconds
 
 
@@ -77,11 +81,13 @@ def test_the_pause_that_an_answer_asks_for(headers: dict[str, str], seconds: flo
         ([1], Unavailable),
     ],
 )
-def test_what_a_vendor_calls_it(error: Any, kind: type[BridgeError]) -> None:
+def test_an_error_type_of_a_vendor_has_its_class_of_error(
+    error: Any, kind: type[BridgeError]
+) -> None:
     assert type(api_error(error)) is kind
 
 
-def test_a_key_in_a_vendors_words_is_hidden_in_the_log() -> None:
+def test_a_key_in_the_error_text_of_a_vendor_is_hidden_in_the_log() -> None:
     error = api_error({"message": "Incorrect API key provided: sk-proj-abcdefgh12345"}, 401)
 
     assert "sk-proj" not in str(error)
@@ -99,9 +105,9 @@ def test_a_key_in_a_vendors_words_is_hidden_in_the_log() -> None:
         Unavailable("sk-secret1234567"),
     ],
 )
-def test_people_are_told_nothing_that_a_vendor_wrote(error: BridgeError) -> None:
+def test_people_see_no_error_text_of_a_vendor(error: BridgeError) -> None:
     assert "secret" not in turn_failure(error).reason
 
 
-def test_what_the_bridge_says_of_an_agent_is_told_as_it_is() -> None:
+def test_an_error_text_of_the_bridge_is_shown_unchanged() -> None:
     assert turn_failure(AgentError("the stream ended")).reason == "the stream ended"

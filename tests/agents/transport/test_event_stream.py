@@ -34,7 +34,7 @@ async def _data(*pieces: bytes) -> list[bytes]:
 
 @pytest.mark.parametrize("end", [b"\n", b"\r", b"\r\n"])
 @given(cuts=st.sets(st.integers(0, 80)))
-async def test_all_ends_of_lines_are_read_alike_wherever_the_pieces_are_cut(
+async def test_all_line_ends_are_read_alike_at_any_chunk_boundary(
     end: bytes, cuts: set[int]
 ) -> None:
     stream = end.join([b"\xef\xbb\xbfdata: 1", b"", b": ping", b"data:2", b"data: 3", b"", b""])
@@ -44,7 +44,7 @@ async def test_all_ends_of_lines_are_read_alike_wherever_the_pieces_are_cut(
     assert await _data(*pieces) == [b"1", b"2\n3"]
 
 
-async def test_an_event_that_ends_with_a_bare_cr_does_not_wait_for_the_next_piece() -> None:
+async def test_an_event_that_ends_with_a_bare_cr_does_not_wait_for_the_next_chunk() -> None:
     async def pieces() -> AsyncIterator[bytes]:
         yield b"data: 1\r\r"
         raise AssertionError("nobody asked for more")
@@ -55,7 +55,7 @@ async def test_an_event_that_ends_with_a_bare_cr_does_not_wait_for_the_next_piec
     await sent.aclose()
 
 
-async def test_lines_without_an_end_of_the_event_are_bounded(
+async def test_an_event_without_an_end_is_limited_in_size(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("bridge.agents.transport.http._LARGEST_EVENT", 1000)
@@ -66,7 +66,7 @@ async def test_lines_without_an_end_of_the_event_are_bounded(
 
 @every_vendor
 @pytest.mark.parametrize("end", [b"\r", b"\r\n"])
-async def test_an_answer_with_other_ends_of_lines_is_read(vendor: Vendor, end: bytes) -> None:
+async def test_an_answer_with_other_line_ends_is_read(vendor: Vendor, end: bytes) -> None:
     whole = [piece.replace(b"\n", end) for piece in sse(*vendor.says("Hello you!"))]
     async with model_server(Answer([b"\xef\xbb\xbf" + whole[0], *whole[1:]])) as api:
         events = await answer(vendor, api.url)
@@ -85,7 +85,7 @@ async def test_one_broken_line_does_not_end_the_answer(vendor: Vendor) -> None:
     assert isinstance(events[-1], TurnDone)
 
 
-async def test_events_without_an_empty_line_between_them_are_read_one_by_one() -> None:
+async def test_events_without_a_separating_empty_line_are_read_one_by_one() -> None:
     lines = [b"data: %s\n" % json.dumps(answer).encode() for answer in chat_says("Hello you!")]
     async with model_server(Answer([*lines, b"data: [DONE]\n\n"])) as api:
         events = await answer(CHAT, api.url)
@@ -93,7 +93,7 @@ async def test_events_without_an_empty_line_between_them_are_read_one_by_one() -
     assert text_of(events) == "Hello you!"
 
 
-async def test_a_call_of_which_a_piece_may_be_missing_is_not_made() -> None:
+async def test_a_call_that_may_be_incomplete_is_not_made() -> None:
     whole = sse(*chat_calls("c1", "remove", {"path": "/tmp/a"}))
     async with model_server(Answer([whole[0], b"data: {oh\n\n", *whole[1:]])) as api:
         events = await answer(CHAT, api.url)
@@ -137,7 +137,7 @@ PRETTY = [_written(one, indent=1, ensure_ascii=False) for one in (LATE, SAID)]
     pytest.param([one.removesuffix(b"\n") for one in WRITTEN], id="no empty lines"),
     pytest.param([*WRITTEN, b"data: [DONE]\n\n"], id="an end that is no JSON"),
 ])  # fmt: skip
-async def test_streams_of_a2a_are_read_as_those_of_other_apis(pieces: list[bytes]) -> None:
+async def test_streams_of_a2a_are_read_like_those_of_other_apis(pieces: list[bytes]) -> None:
     pytest.importorskip("a2a", reason="the extra a2a is not installed")
     async with model_server(Answer(())) as api:
         api.answers = [_card(api.url), Answer(pieces)]
@@ -149,7 +149,7 @@ async def test_streams_of_a2a_are_read_as_those_of_other_apis(pieces: list[bytes
     assert isinstance(events[-1], TurnDone)
 
 
-async def test_an_error_event_of_a2a_is_told_and_not_passed_over() -> None:
+async def test_an_error_event_of_a2a_is_reported() -> None:
     pytest.importorskip("a2a", reason="the extra a2a is not installed")
     async with model_server(Answer(())) as api:
         api.answers = [_card(api.url), Answer([b"event: error\ndata: oh\ndata: no\n\n"])]

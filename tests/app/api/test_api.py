@@ -212,7 +212,7 @@ async def test_a_mention_by_name_reaches_a_program_and_an_agent_answers_a_person
     assert "> @echo a bot" not in str(reader.of("message_changed"))
 
 
-async def test_a_stream_is_taken_up_where_it_was_left(api: ServedApi) -> None:
+async def test_an_event_stream_resumes_at_its_position(api: ServedApi) -> None:
     token = await api.token("reader7")
     async with client(api.url, token) as http:
         async with reading(http) as before:
@@ -278,7 +278,7 @@ def _presses(reader: Reader) -> list[Any]:
     ]
 
 
-async def test_reactions_are_events(api: ServedApi) -> None:
+async def test_a_reaction_is_sent_as_an_event(api: ServedApi) -> None:
     async with client(api.url, await api.token("reader8")) as http, reading(http) as reader:
         native = await api.local.say("slack", ROOM, "react to this")
         posted = await reader.event_with("react to this")

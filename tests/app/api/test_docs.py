@@ -20,11 +20,11 @@ def example(marker: str) -> str:
     return found[1]
 
 
-def test_the_document_of_the_docs_is_that_of_the_code() -> None:
+def test_the_openapi_document_in_the_docs_matches_the_code() -> None:
     assert (DOCS / "openapi.json").read_bytes() == document_text(), COMMAND
 
 
-def test_every_shape_of_the_document_is_a_json_schema() -> None:
+def test_every_shape_of_the_openapi_document_is_a_json_schema() -> None:
     schemas = document()["components"]["schemas"]
 
     for schema in schemas.values():
@@ -33,7 +33,7 @@ def test_every_shape_of_the_document_is_a_json_schema() -> None:
     assert {name.decode() for name in names} <= schemas.keys()
 
 
-def test_the_page_names_every_address() -> None:
+def test_the_api_page_names_every_address() -> None:
     page = (DOCS / "api.md").read_text()
 
     for kind in ("rooms", "events", "messages", "interactions", "search", "blobs"):

@@ -136,7 +136,7 @@ async def test_an_answer_grows_in_deltas_that_each_reader_can_add_up() -> None:
     assert events[-1].event == "message_changed"
 
 
-async def test_a_slow_reader_gets_too_slow_and_can_reconnect(
+async def test_a_slow_reader_gets_the_error_too_slow_and_can_reconnect(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with served() as api:
@@ -158,7 +158,7 @@ async def test_a_slow_reader_gets_too_slow_and_can_reconnect(
     assert [event.id for event in rest] == ["1.0", "2.0", "3.0"]
 
 
-async def test_a_reader_that_takes_nothing_any_more_is_given_up(
+async def test_a_reader_that_stops_reading_is_disconnected(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with served() as api:
@@ -172,7 +172,7 @@ async def test_a_reader_that_takes_nothing_any_more_is_given_up(
     assert not reader.ended
 
 
-async def test_when_the_bridge_stops_readers_get_the_reason() -> None:
+async def test_readers_get_the_reason_when_the_bridge_stops() -> None:
     async with served() as api:
         reader, streams = Reader(), all_streams(api)
         async with following_room(api, reader, streams) as task:
@@ -198,7 +198,7 @@ async def test_a_quiet_stream_sends_keep_alives_with_its_position(
     assert b"id: 0.0\n: alive\n\n" in b"".join(reader.pieces)
 
 
-async def test_a_token_has_so_many_streams_and_no_position_of_tomorrow() -> None:
+async def test_streams_per_token_are_limited_and_invalid_positions_are_refused() -> None:
     async with served() as api:
         streams = all_streams(api)
         caller = await streams.authenticator.caller(api.http.headers["authorization"])

@@ -120,7 +120,7 @@ async def test_without_a_valid_token_every_request_is_refused(header: str) -> No
             assert "tokens add" in answer.json()["todo"]
 
 
-async def test_a_token_ends_with_its_time_and_when_it_is_replaced() -> None:
+async def test_a_token_ends_when_it_expires_or_is_replaced() -> None:
     async with served(seconds=60.0) as api:
         before = (await api.http.get("/v1/rooms")).status_code
         await api.rig.clock.advance(61)
@@ -197,7 +197,7 @@ async def _author(api: Served, own: httpx.Response) -> Any:
     return stored.author
 
 
-async def test_a_token_makes_so_many_requests_and_then_waits() -> None:
+async def test_the_requests_of_a_token_are_limited() -> None:
     async with served(per_minute=3) as api:
         first = [(await api.http.get("/v1/rooms")).status_code for _ in range(4)]
         refusal = await api.http.get("/v1/rooms")
@@ -209,7 +209,7 @@ async def test_a_token_makes_so_many_requests_and_then_waits() -> None:
     assert later == [200, 429]
 
 
-async def test_a_stream_notices_that_its_token_is_over() -> None:
+async def test_a_stream_ends_when_its_token_expires() -> None:
     async with served(seconds=60.0) as api:
         authenticator = Authenticator(api.rig.store, api.rig.clock)
         caller = await authenticator.caller(api.http.headers["authorization"])
@@ -224,14 +224,14 @@ async def test_a_stream_notices_that_its_token_is_over() -> None:
     [("", ("a",), ("read",)), ("A b", ("a",), ("read",)), ("a", (), ("read",)),
      ("a", ("a",), ()), ("echo", ("a",), ("read",))],
 )  # fmt: skip
-def test_a_token_that_makes_no_sense_is_not_made(
+def test_a_token_with_invalid_options_is_not_created(
     name: str, rooms: tuple[str, ...], scopes: Any
 ) -> None:
     with pytest.raises(InvalidData):
         new_token(TokenRequest(name, rooms, scopes), 0.0, taken=["echo"])
 
 
-def test_times_and_scopes_are_read_or_refused() -> None:
+def test_invalid_times_and_scopes_are_refused() -> None:
     assert [seconds_of(text) for text in ("30d", "2h", "90m", "1w", "never")] == [
         2_592_000.0, 7200.0, 5400.0, 604_800.0, None,
     ]  # fmt: skip
@@ -247,7 +247,7 @@ def test_times_and_scopes_are_read_or_refused() -> None:
 # --- the gate -----------------------------------------------------------------------------------
 
 
-async def test_a_paused_room_takes_nothing_and_says_why() -> None:
+async def test_a_paused_room_refuses_messages_with_the_reason() -> None:
     async with served() as api:
         await api.router.parts.rooms.bans.pause(api.rig.rooms[0].id, "cleaning", "ann")
         refused = await api.post("hello", message_id="m1")
@@ -269,7 +269,7 @@ async def test_a_blocked_program_is_not_admitted() -> None:
     assert "banned" in refused.json()["detail"]
 
 
-async def test_where_bots_are_not_admitted_an_assistants_token_says_nothing() -> None:
+async def test_a_room_that_filters_bots_refuses_the_token_of_an_assistant() -> None:
     async with served(RoomOptions(message_filter=MessageFilter(bots=False))) as api:
         robot = await api.post("beep")
         async with await api.as_token("ann", role="human") as ann:
@@ -286,7 +286,7 @@ async def test_a_flood_of_a_program_pauses_the_room() -> None:
     assert any("paused" in text for text in api.billing)
 
 
-async def test_a_program_speaks_as_itself_and_adds_nothing_of_the_bridges() -> None:
+async def test_a_program_can_set_neither_another_author_nor_the_bridges_own_parts() -> None:
     async with served() as api:
         forged = await api.post("hello", actor={"id": "agent:deployer", "role": "assistant"})
         whole = await api.http.post(
@@ -413,7 +413,7 @@ async def test_a_press_on_a_programs_card_mentions_that_program_only() -> None:
     assert own_view["message"]["actor"]["name"] == "ann"
 
 
-async def test_a_press_over_the_api_reaches_the_agent_as_any_press() -> None:
+async def test_a_press_over_the_api_reaches_the_agent_like_a_press_on_a_platform() -> None:
     async with served() as api, await api.as_token("ann", role="human") as ann:
         await ann.post(f"{WHERE}/messages", json={"text": "@deployer please"})
         await api.rig.clock.advance(5)
@@ -496,7 +496,7 @@ async def test_a_form_with_a_mistake_is_answered_with_the_inputs_that_are_wrong(
     assert agent.pressed == []
 
 
-async def test_pages_lead_back_to_the_beginning() -> None:
+async def test_paging_backwards_reaches_the_first_message() -> None:
     async with served() as api:
         empty = (await api.http.get(WHERE)).json()
         for number in range(5):

@@ -112,7 +112,7 @@ OPERATIONS = [
     OPERATIONS,
     ids=[entry[2]["operationId"] for entry in OPERATIONS],
 )
-async def test_answers_are_as_the_document_says(
+async def test_answers_conform_to_the_openapi_document(
     method: str, path: str, operation: dict[str, Any]
 ) -> None:
     async with served() as api:
@@ -189,7 +189,7 @@ def _validate(value: Any, schema: dict[str, Any]) -> None:
     ["1" * 17, "0000000000000001" + "9" * 30, "9" * 400, str(2**53 + 1), "0", "-1", "+1", "1.0",
      "1e2", " 1", "1_0", "١", "²", "0x1", "NaN", "1\n"],
 )  # fmt: skip
-async def test_a_number_is_checked_as_a_whole(name: str, given: str) -> None:
+async def test_a_number_with_any_invalid_character_is_refused(name: str, given: str) -> None:
     async with served() as api:
         answer = await api.http.get(WHERE, params={name: given})
         fine = await api.http.get(WHERE, params={"limit": "0200", "before": str(2**53)})
@@ -202,7 +202,7 @@ async def test_a_number_is_checked_as_a_whole(name: str, given: str) -> None:
 @pytest.mark.parametrize(
     "room", [f"{ROOM}%2Fevents", f"{ROOM}%2fevents", f"{ROOM}%2Fmessages", "%2E%2E%2Fplaza", "%00"]
 )
-async def test_a_room_in_an_address_is_one_step_of_it(room: str) -> None:
+async def test_an_encoded_slash_in_a_room_leads_to_no_other_path(room: str) -> None:
     """An encoded slash does not lead to a path below another room."""
     async with served() as api:
         answer = await api.http.get(f"/v1/rooms/{room}")

@@ -89,7 +89,7 @@ async def _refused(client: Client, tool: str, **arguments: Any) -> str:
 
 
 @pytest.mark.parametrize("way", ["http", "stdio"])
-async def test_a_model_reads_posts_and_searches_within_its_rooms(api: ServedApi, way: str) -> None:
+async def test_a_model_reads_posts_and_searches_only_in_its_rooms(api: ServedApi, way: str) -> None:
     await api.local.say("slack", ROOM, f"the parrot of {way} sleeps")
     await api.local.until(
         lambda: any(
@@ -120,7 +120,7 @@ async def test_a_model_reads_posts_and_searches_within_its_rooms(api: ServedApi,
     assert "1 to 10 words" in empty
 
 
-async def test_a_token_that_may_only_read_does_not_speak_through_a_model(api: ServedApi) -> None:
+async def test_a_model_with_a_read_only_token_cannot_post(api: ServedApi) -> None:
     token = await token_for(api.bridge.store, api.bridge.clock, "mute", scopes=("read",))
     async with api.over_http(token) as client:
         error = await _refused(client, "post_message", room=ROOM, text="hello")
@@ -128,7 +128,7 @@ async def test_a_token_that_may_only_read_does_not_speak_through_a_model(api: Se
     assert "has no scope 'post'" in error
 
 
-async def test_without_a_token_there_is_no_mcp(api: ServedApi) -> None:
+async def test_mcp_refuses_requests_without_a_token(api: ServedApi) -> None:
     async with httpx.AsyncClient() as http:
         answers = [
             await http.post(f"{api.url}/mcp", json={}),
@@ -203,7 +203,7 @@ NO_ROOMS = (
 
 
 @pytest.mark.parametrize("way", ["http", "stdio"])
-async def test_a_room_is_a_name_and_leads_nowhere_else(
+async def test_the_name_of_a_room_leads_to_no_other_address(
     api: ServedApi, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     followed: list[object] = []
@@ -295,7 +295,7 @@ async def test_a_call_has_a_deadline(api: ServedApi, monkeypatch: pytest.MonkeyP
     assert ["did not answer within" in error for error in errors] == [True] * 4
 
 
-async def test_a_request_that_waits_for_ever_has_a_deadline(
+async def test_a_request_that_never_ends_has_a_deadline(
     api: ServedApi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As the SDK's own `subscriptions/listen` does."""
@@ -388,7 +388,7 @@ _ENDLESS = (
         (b"HTTP/1.1 404 No\r\ncontent-type: text/html\r\ncontent-length: 2\r\n\r\nno", "404"),
     ],
 )  # fmt: skip
-async def test_a_bridge_elsewhere_that_answers_oddly_is_left(
+async def test_an_odd_answer_of_a_remote_bridge_ends_the_request(
     answer: bytes, error_text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mcp_rooms, "DEADLINE", 0.3)

@@ -17,7 +17,9 @@ TOOL: Any = {"name": "calendar__list", "description": "Lists.", "parameters": {}
 @pytest.mark.parametrize(
     ("shown", "tools"), [("off", None), ("names", [{"name": "calendar__list"}]), ("full", [TOOL])]
 )
-def test_tools_are_described_as_far_as_people_see_them(shown: ToolsShown, tools: Any) -> None:
+def test_the_tool_setting_of_a_room_limits_what_programs_see_of_tools(
+    shown: ToolsShown, tools: Any
+) -> None:
     room = Conversation(
         conversation_id="0b0f5c9e-8f5e-5c6e-9d0e-2f6f3f1f7a11",
         created_at=WHEN,

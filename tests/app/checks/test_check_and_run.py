@@ -201,7 +201,7 @@ async def troubles_of_run(settings: Any) -> list[str]:
         await bridge.close()
 
 
-async def test_a_good_configuration_is_good_for_both(
+async def test_check_and_run_accept_a_good_configuration(
     settings: dict[str, Any], tmp_path: Path
 ) -> None:
     _tool(**ADDS, **TOOLS)(settings)
@@ -392,7 +392,7 @@ class TurnedClock(SystemClock):
                 await asyncio.sleep(0.01)
 
 
-async def test_accounts_are_looked_at_once_and_again_while_something_is_wrong(
+async def test_an_account_is_checked_again_only_while_it_has_an_error(
     local: Sandbox, settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Platforms limit the requests; an account that is not connected is not checked."""

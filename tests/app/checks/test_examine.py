@@ -118,7 +118,7 @@ def _unknown_key(settings: dict[str, Any]) -> None:
         (_unknown_key, "Configuration", "did you mean 'web'", "correct it"),
     ],
 )
-async def test_what_is_wrong_is_found(
+async def test_check_reports_each_error_and_its_solution(
     settings: dict[str, Any], tmp_path: Path, change: Change, about: str, what: str, todo: str
 ) -> None:
     change(settings)
@@ -191,7 +191,7 @@ async def test_check_reports_missing_groups_and_the_scopes_to_list_them(
     assert any("scope users:read.email is missing" in text for text in texts)
 
 
-async def test_a_refused_token_is_found_without_showing_it(
+async def test_check_reports_a_refused_token_without_showing_it(
     settings: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WRONG_TOKEN", "xoxb-wrong-token-0123")
@@ -204,7 +204,7 @@ async def test_a_refused_token_is_found_without_showing_it(
     assert "wrong-token-0123" not in json.dumps(findings)
 
 
-async def test_a_taken_port_is_found(settings: dict[str, Any], tmp_path: Path) -> None:
+async def test_check_reports_a_taken_port(settings: dict[str, Any], tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -232,7 +232,7 @@ async def test_check_finds_a_file_that_is_no_store(
     assert any(f["about"] == "Store" and expected in f["what"] for f in findings)
 
 
-async def test_beside_a_running_bridge_its_own_port_is_no_error(
+async def test_the_port_of_the_running_bridge_is_no_error(
     local: Sandbox, settings: dict[str, Any], tmp_path: Path
 ) -> None:
     async with running(local, settings):

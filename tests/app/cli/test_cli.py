@@ -80,7 +80,7 @@ def test_help_lists_every_command() -> None:
 
 
 @pytest.mark.process
-def test_help_comes_quickly() -> None:
+def test_help_is_printed_quickly() -> None:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, "-m", "bridge", "--help"], check=True, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -168,7 +168,7 @@ def test_setup_prints_numbered_steps_and_writes_files(platform: str, tmp_path: P
     }[platform]  # fmt: skip
 
 
-def test_setup_of_an_unknown_platform_names_those_there_are() -> None:
+def test_setup_of_an_unknown_platform_names_the_installed_ones() -> None:
     result = cli("setup", "zulip")
 
     assert (result.exit_code, result.stderr) == (

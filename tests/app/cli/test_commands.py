@@ -88,7 +88,7 @@ async def test_rooms_lists_members_agents_and_counts(rig: CliRig) -> None:
     assert shown.count("(#general)") == 2  # configured by their ids, called by their names
 
 
-async def test_explain_finds_a_message_by_whatever_people_paste(rig: CliRig) -> None:
+async def test_explain_accepts_ids_links_and_texts_of_a_message(rig: CliRig) -> None:
     workspace, channel = rig.local.place("slack", "general")
     copy = rig.local.standing("discord", "general")[0].id
     guild, there = rig.local.place("discord", "general")
@@ -125,7 +125,7 @@ async def test_explain_shows_every_step(rig: CliRig) -> None:
     ]  # fmt: skip
 
 
-async def test_explain_draws_who_sent_what_to_whom(rig: CliRig) -> None:
+async def test_explain_draws_a_sequence_diagram(rig: CliRig) -> None:
     drawn = (await rig.cli("explain", "--sequence", "general")).stdout.splitlines()
 
     assert drawn[:2] == ["sequenceDiagram", "    participant B as bridge"]
@@ -136,7 +136,7 @@ async def test_explain_draws_who_sent_what_to_whom(rig: CliRig) -> None:
     assert drawn[5] == "    B->>C2: hello there"
 
 
-async def test_explain_wants_a_message_or_a_room_that_there_is(rig: CliRig) -> None:
+async def test_explain_requires_either_a_message_or_a_known_room(rig: CliRig) -> None:
     both = await rig.cli("explain", rig.message_ts, "--sequence", "general")
     assert "either a MESSAGE, or a room" in both.output
     for more in (["--json"], ["--newest", "0"]):
@@ -146,7 +146,7 @@ async def test_explain_wants_a_message_or_a_room_that_there_is(rig: CliRig) -> N
     assert "general" in other.output
 
 
-async def test_explain_of_nothing_says_where_to_look(rig: CliRig) -> None:
+async def test_explain_of_an_unknown_message_says_where_to_look(rig: CliRig) -> None:
     result = await rig.cli("explain", "slack:T0:C0:1.2")
 
     assert (result.exit_code, "uacs-bridge status" in result.stderr) == (1, True)
@@ -267,7 +267,7 @@ async def test_a_waiting_operation_can_be_tried_now(rig: CliRig) -> None:
     assert await rig.bridge.store.dead_letters() == []
 
 
-async def test_people_are_blocked_while_the_bridge_runs(rig: CliRig) -> None:
+async def test_people_are_banned_while_the_bridge_runs(rig: CliRig) -> None:
     workspace, _ = rig.local.place("slack", "general")
     actor_id = f"slack:{workspace}:{rig.local.person('slack', workspace)}"
     standing = len(rig.local.standing("discord", "general"))
@@ -438,7 +438,9 @@ def test_schema_prints_and_writes_the_schemas_of_the_docs(tmp_path: Path) -> Non
     assert (tmp_path / "s.json").read_text() == docs
 
 
-async def test_archive_show_between_two_people_is_of_them_alone(rig: CliRig) -> None:
+async def test_archive_show_between_two_people_prints_only_their_direct_messages(
+    rig: CliRig,
+) -> None:
     """There are no messages yet; and `--between` permits no other option."""
     ann, bob = ActorId("slack:T1:U1"), ActorId("discord:G1:2")
 
@@ -449,7 +451,7 @@ async def test_archive_show_between_two_people_is_of_them_alone(rig: CliRig) -> 
     assert (mixed.exit_code, "permits no other option" in mixed.stderr) == (2, True)
 
 
-def test_a_new_store_is_made_for_a_lost_one_only_by_command(tmp_path: Path) -> None:
+def test_a_lost_store_is_replaced_only_by_command(tmp_path: Path) -> None:
     text = "store: {path: data/bridge.sqlite3}\nweb: {port: 0}\n"
     config = write(tmp_path / "bridge.yaml", text)
     path = tmp_path / "data" / "bridge.sqlite3"

@@ -36,7 +36,7 @@ async def rig(tmp_path: Path) -> AsyncGenerator[CliRig]:
             yield CliRig(local, bridge, url, config, message_ts)
 
 
-async def test_a_code_of_a_running_bridge_is_good_at_once(rig: CliRig) -> None:
+async def test_a_new_pairing_code_works_at_once_in_a_running_bridge(rig: CliRig) -> None:
     made = await rig.cli("pair", "new", "echo")
     assert made.exit_code == 0, made.output
     assert CODE.fullmatch(code := made.stdout.strip())
@@ -87,7 +87,7 @@ def stopped(tmp_path: Path) -> Path:
     return write(tmp_path / "bridge.yaml", json.dumps(settings))
 
 
-def test_codes_and_quotas_of_a_bridge_that_does_not_run(stopped: Path) -> None:
+def test_codes_and_quotas_can_be_changed_while_no_bridge_runs(stopped: Path) -> None:
     made = cli("pair", "new", "--minutes", "60", "-c", str(stopped))
     assert made.exit_code == 0, made.output
     assert CODE.fullmatch(made.stdout.strip())

@@ -172,7 +172,7 @@ def _booked(page: Page, platform: str) -> Locator:
     return pane(page, platform).locator(".post", has_text="Room booked")
 
 
-def test_a_required_input_says_so_where_it_stands(page: Page) -> None:
+def test_a_missing_required_input_shows_its_error_beside_it(page: Page) -> None:
     _show_card(page)
     card = pane(page, "teams").locator(".post", has_text="Book a room").last
 
@@ -312,7 +312,7 @@ def test_axe_finds_nothing_serious_whatever_is_open(page: Page, theme: str) -> N
     assert _serious(page) == []
 
 
-def test_the_bar_does_not_move_when_it_says_how_long_a_message_took(page: Page) -> None:
+def test_the_bar_keeps_its_place_when_it_shows_the_delay_of_a_message(page: Page) -> None:
     heights = {
         (width, text): page.evaluate(_BAR, text)
         for width in (1920, 1440, 1280, 1024, 800)

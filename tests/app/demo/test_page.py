@@ -232,7 +232,7 @@ def _answer(address: str, path: str, **headers: str) -> tuple[int, Any]:
         return error.code, json.loads(error.read() or b"null") if error.code != 400 else None
 
 
-def test_other_names_and_forms_of_other_sites_are_refused(address: str) -> None:
+def test_foreign_host_names_and_forms_of_other_sites_are_refused(address: str) -> None:
     assert _answer(address, "/", Host="evil.example")[0] == 421
     form = urllib.request.Request(
         f"{address}/people/slack/posts",

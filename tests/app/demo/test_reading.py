@@ -56,7 +56,7 @@ _RICH = {
         (shown("teams", {"text": "**plain** <b>"}), "Bridge", "**plain** <b>"),
     ],
 )  # fmt: skip
-def test_markup_is_not_read(message: LocalMessage, author: str, text: str) -> None:
+def test_reading_removes_markup(message: LocalMessage, author: str, text: str) -> None:
     read_message = read(message)
 
     assert (read_message.author, read_message.text) == (author, text)

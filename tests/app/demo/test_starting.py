@@ -11,7 +11,7 @@ from tests.app.demo import showing
 from tests.waiting import LONGEST_WAIT
 
 
-def test_a_stop_while_somebody_looks_leaves_nothing(tmp_path: Path) -> None:
+def test_a_stop_while_a_page_is_open_leaves_nothing_behind(tmp_path: Path) -> None:
     process = showing.start("--port", "0", temp=tmp_path)
     url = showing.url_of(process)
     stream = urllib.request.urlopen(f"{url}/events", timeout=LONGEST_WAIT)
@@ -25,7 +25,7 @@ def test_a_stop_while_somebody_looks_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_stop_while_it_starts_is_a_clean_stop_too(tmp_path: Path) -> None:
+def test_a_stop_during_the_start_is_clean(tmp_path: Path) -> None:
     process = showing.start("--port", "0", temp=tmp_path)
     try:
         while not list(tmp_path.iterdir()) and process.poll() is None:

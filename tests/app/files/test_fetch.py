@@ -143,7 +143,7 @@ async def test_a_sign_in_page_is_not_taken_for_the_file(
             await fetcher.fetch(f"http://127.0.0.1:{port}/", media_type=declared)
 
 
-async def test_a_page_that_is_meant_is_taken(fetcher: GuardedFetcher) -> None:
+async def test_a_page_is_stored_where_a_page_is_expected(fetcher: GuardedFetcher) -> None:
     async with serving(answers(b"<html><p>Report", "text/html")) as port:
         fetched = await fetcher.fetch(f"http://127.0.0.1:{port}/", media_type="text/html")
 
@@ -199,7 +199,7 @@ async def test_many_files_are_fetched_at_once(blobs: MemoryBlobs) -> None:
         "http://192.0.0.192/",
     ],
 )
-async def test_hosts_that_are_not_open_are_never_asked(blobs: MemoryBlobs, url: str) -> None:
+async def test_hosts_that_are_not_allowed_get_no_request(blobs: MemoryBlobs, url: str) -> None:
     async def handle(_request: web.Request) -> web.Response:
         pytest.fail("it was asked")
 
@@ -232,7 +232,7 @@ async def test_hosts_that_are_not_open_are_never_asked(blobs: MemoryBlobs, url: 
         "http://a b\x00/",
     ],
 )
-async def test_only_addresses_of_the_web_are_asked(blobs: MemoryBlobs, url: str) -> None:
+async def test_only_http_addresses_are_requested(blobs: MemoryBlobs, url: str) -> None:
     names = Names()
     async with fetching(blobs, resolver=names) as fetcher:
         with pytest.raises((FileRefused, FileUnavailable)) as caught:
@@ -270,7 +270,7 @@ async def test_a_name_is_looked_up_once_and_its_second_answer_changes_nothing(
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "10.0.0.1", "::1", "169.254.169.254"])
-def test_no_socket_is_made_for_an_address_that_is_not_open(address: str) -> None:
+def test_no_socket_is_opened_to_a_refused_address(address: str) -> None:
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with pytest.raises(FileRefused):
         socket_to_open(Addresses(), (family, socket.SOCK_STREAM, 6, "", (address, 80)))
@@ -279,7 +279,7 @@ def test_no_socket_is_made_for_an_address_that_is_not_open(address: str) -> None
         assert made.family == family
 
 
-async def test_the_host_gets_its_name_and_proves_it_by_its_certificate(
+async def test_the_host_is_verified_by_its_name_and_certificate(
     blobs: MemoryBlobs, tmp_path: Path
 ) -> None:
     """Host, SNI and the certificate have the name, although the connection goes to an address."""
@@ -331,7 +331,7 @@ async def test_a_redirect_is_followed(fetcher: GuardedFetcher, status: int) -> N
         "//10.0.0.1/",
     ],
 )
-async def test_a_redirect_to_a_host_that_is_not_open_is_refused(
+async def test_a_redirect_to_a_host_that_is_not_allowed_is_refused(
     blobs: MemoryBlobs, target: str
 ) -> None:
     names = Names(private_test=[["192.168.1.1"]])
@@ -343,7 +343,7 @@ async def test_a_redirect_to_a_host_that_is_not_open_is_refused(
             await fetcher.fetch(f"http://127.0.0.1:{port}/")
 
 
-async def test_a_redirect_from_an_open_host_to_this_machine_is_refused(
+async def test_a_redirect_from_an_allowed_host_to_this_machine_is_refused(
     blobs: MemoryBlobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """This machine plays the open host: only its first address counts as open."""
@@ -370,7 +370,7 @@ async def test_a_redirect_from_an_open_host_to_this_machine_is_refused(
     assert paths == ["/"]
 
 
-async def test_a_hundred_redirects_are_left_after_five(fetcher: GuardedFetcher) -> None:
+async def test_a_fetch_follows_at_most_five_redirects(fetcher: GuardedFetcher) -> None:
     request_numbers = itertools.count()
 
     def next_one(_request: web.Request) -> str:
@@ -384,7 +384,9 @@ async def test_a_hundred_redirects_are_left_after_five(fetcher: GuardedFetcher) 
 
 
 @pytest.mark.parametrize("target", ["", "http://[", "http://:0:0/"])
-async def test_a_redirect_to_nowhere_has_no_file(fetcher: GuardedFetcher, target: str) -> None:
+async def test_a_redirect_without_a_valid_target_is_refused(
+    fetcher: GuardedFetcher, target: str
+) -> None:
     async with serving(leads_to(lambda _request: target)) as port:
         with pytest.raises((FileGone, FileRefused)):
             await fetcher.fetch(f"http://127.0.0.1:{port}/")
@@ -425,7 +427,9 @@ async def test_the_token_goes_to_its_hosts_only(fetcher: GuardedFetcher) -> None
         ("a.slack.test.evil.test", "*.slack.test", False),
     ],
 )
-def test_a_host_is_known_by_its_whole_name(host: str, known: str, may: bool) -> None:
+def test_the_token_goes_only_to_a_host_whose_whole_name_matches(
+    host: str, known: str, may: bool
+) -> None:
     assert may_see(host, Bearer(TOKEN, (known,))) is may
 
 
@@ -472,7 +476,7 @@ async def test_the_token_goes_to_no_other_port_of_its_host(
     assert seen == [None]
 
 
-async def test_a_host_gets_no_other_headers(fetcher: GuardedFetcher) -> None:
+async def test_a_request_has_only_the_necessary_headers(fetcher: GuardedFetcher) -> None:
     headers_seen: list[dict[str, str]] = []
 
     async def handle(request: web.Request) -> web.Response:
@@ -525,7 +529,7 @@ async def test_an_announced_size_beyond_the_limit_is_not_read(blobs: MemoryBlobs
             await fetcher.fetch(f"http://127.0.0.1:{port}/")
 
 
-async def test_an_endless_stream_is_left_at_the_limit(blobs: MemoryBlobs) -> None:
+async def test_an_endless_stream_is_stopped_at_the_size_limit(blobs: MemoryBlobs) -> None:
     async with speaking(repeats(OK + b"\r\n", bytes(5000))) as port, fetching(blobs) as fetcher:
         with pytest.raises(FileTooLarge, match="more than 100000 bytes"):
             await fetcher.fetch(f"http://127.0.0.1:{port}/")
@@ -553,7 +557,7 @@ async def test_a_file_shorter_than_announced_is_not_stored(blobs: MemoryBlobs) -
 
 
 @pytest.mark.parametrize("pause", [0.0, 0.1])
-async def test_a_file_longer_than_announced_is_as_long_as_announced_or_none(
+async def test_a_file_longer_than_announced_is_cut_there_or_refused(
     blobs: MemoryBlobs, pause: float
 ) -> None:
     speaker = says(OK + b"Content-Length: 10\r\n\r\n" + bytes(10), bytes(1000), pause=pause)
@@ -575,7 +579,7 @@ async def test_a_file_longer_than_announced_is_as_long_as_announced_or_none(
         b"X: y\r\n" * 100_000 + b"\r\n",
     ],
 )
-async def test_a_broken_answer_is_no_file(blobs: MemoryBlobs, head: bytes) -> None:
+async def test_a_broken_answer_is_refused(blobs: MemoryBlobs, head: bytes) -> None:
     async with speaking(says(OK + head, bytes(10))) as port, fetching(blobs) as fetcher:
         with pytest.raises(FileUnavailable):
             await fetcher.fetch(f"http://127.0.0.1:{port}/")
@@ -583,7 +587,7 @@ async def test_a_broken_answer_is_no_file(blobs: MemoryBlobs, head: bytes) -> No
     assert await blobs.total() == BlobTotal(0, 0)
 
 
-async def test_a_stream_that_drips_is_left(blobs: MemoryBlobs) -> None:
+async def test_a_stream_below_the_minimum_pace_is_stopped(blobs: MemoryBlobs) -> None:
     async def drip(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(OK + b"\r\n")
         while True:
@@ -599,7 +603,7 @@ async def test_a_stream_that_drips_is_left(blobs: MemoryBlobs) -> None:
             await fetcher.fetch(f"http://127.0.0.1:{port}/")
 
 
-async def test_a_stream_that_falls_silent_is_left(blobs: MemoryBlobs) -> None:
+async def test_a_stream_that_falls_silent_is_stopped(blobs: MemoryBlobs) -> None:
     speaker = repeats(OK + b"\r\nabc", b"", pause=5)
     async with speaking(speaker) as port, fetching(blobs, HASTY) as fetcher:
         with pytest.raises(FileUnavailable, match=r"no data for 0\.3 s"):
@@ -610,7 +614,7 @@ async def test_a_stream_that_falls_silent_is_left(blobs: MemoryBlobs) -> None:
     ("head", "piece"),
     [(OK, b"X: y\r\n"), (OK + b"\r\n", b"x" * 100), (b"", b"HTTP/1.1 100 C\r\n\r\n")],
 )
-async def test_the_whole_has_a_time(blobs: MemoryBlobs, head: bytes, piece: bytes) -> None:
+async def test_a_fetch_has_a_total_deadline(blobs: MemoryBlobs, head: bytes, piece: bytes) -> None:
     limits = FetchLimits(size=10**9, seconds=0.5, window=30.0, pace=1)
     async with (
         speaking(repeats(head, piece, pause=0.05)) as port,
@@ -620,7 +624,7 @@ async def test_the_whole_has_a_time(blobs: MemoryBlobs, head: bytes, piece: byte
             await fetcher.fetch(f"http://127.0.0.1:{port}/")
 
 
-async def test_slow_hosts_hold_up_no_others(blobs: MemoryBlobs) -> None:
+async def test_a_slow_host_does_not_delay_other_fetches(blobs: MemoryBlobs) -> None:
     limits = FetchLimits(size=10**6, seconds=600.0, window=600.0, pace=1)
     async with (
         speaking(repeats(OK + b"\r\n", b"x", pause=0.1)) as slow,
@@ -640,7 +644,7 @@ async def test_slow_hosts_hold_up_no_others(blobs: MemoryBlobs) -> None:
 # --- packed -------------------------------------------------------------------------------------
 
 
-async def test_packed_bytes_are_not_asked_for_and_unpacked_where_they_come(
+async def test_compression_is_not_requested_and_compressed_answers_are_unpacked(
     fetcher: GuardedFetcher,
 ) -> None:
     contents = (PNG, b"", b"x" * 65536, b"x" * 65537, bytes(range(256)) * 300)
@@ -678,7 +682,7 @@ class Unpacker:
         return getattr(self._made, name)
 
 
-async def test_a_gzip_bomb_is_left_at_the_limit(
+async def test_a_gzip_bomb_is_stopped_at_the_size_limit(
     blobs: MemoryBlobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bridge.app.files.fetch.zlib.decompressobj", Unpacker)
@@ -694,7 +698,7 @@ async def test_a_gzip_bomb_is_left_at_the_limit(
     assert await blobs.total() == BlobTotal(0, 0)
 
 
-async def test_packed_nothing_without_end_is_left(blobs: MemoryBlobs) -> None:
+async def test_endless_compressed_input_without_output_is_stopped(blobs: MemoryBlobs) -> None:
     """Empty blocks of deflate: endless input without any output."""
     head = OK + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b"")[:10]
     empty = b"\x00\x00\x00\xff\xff" * 1000
@@ -746,7 +750,7 @@ async def test_a_file_that_cannot_be_decompressed_is_refused(
         (503, FileUnavailable),
     ],
 )
-async def test_an_answer_without_the_file_says_whether_to_try_again(
+async def test_the_status_of_an_answer_decides_whether_to_retry(
     fetcher: GuardedFetcher, status: int, error: type[FileError]
 ) -> None:
     async with serving(answers(b"", status=status)) as port:
@@ -757,7 +761,7 @@ async def test_an_answer_without_the_file_says_whether_to_try_again(
 @pytest.mark.parametrize(
     ("header", "wait"), [("7", 7.0), ("9" * 20, 86400.0), ("soon", None), ("-1", None), ("²", None)]
 )
-async def test_a_busy_host_may_say_when(
+async def test_a_busy_host_may_name_the_time_of_the_retry(
     fetcher: GuardedFetcher, header: str, wait: float | None
 ) -> None:
     async with serving(answers(status=429, Retry_After=header)) as port:
@@ -767,7 +771,7 @@ async def test_a_busy_host_may_say_when(
     assert caught.value.retry_after == wait
 
 
-async def test_a_host_that_is_not_there_may_be_asked_again(blobs: MemoryBlobs) -> None:
+async def test_an_unreachable_host_is_retried(blobs: MemoryBlobs) -> None:
     async with serving(answers()) as port:
         pass
     async with fetching(blobs, resolver=Names()) as fetcher:
@@ -791,7 +795,7 @@ class _Full(MemoryBlobs):
         raise StoreFull("No room left")
 
 
-def test_every_error_of_the_client_has_a_place() -> None:
+def test_every_error_of_the_http_client_is_translated() -> None:
     """All of aiohttp's errors are subclasses of the translated ones."""
     known = (aiohttp.ClientError, OSError, UnicodeError)
     errors = [

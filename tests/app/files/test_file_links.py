@@ -70,7 +70,9 @@ def link_to(links: FileLinks, ref: BlobRef, name: str = "a.png", media_type: str
 # --- the link -----------------------------------------------------------------------------------
 
 
-async def test_a_link_has_the_file_its_name_and_its_type(links: FileLinks, blobs: Blobs) -> None:
+async def test_a_link_serves_the_file_under_its_name_and_type(
+    links: FileLinks, blobs: Blobs
+) -> None:
     ref = await put(blobs, PNG)
 
     link = link_to(links, ref, "my cat ☕.png")
@@ -82,7 +84,7 @@ async def test_a_link_has_the_file_its_name_and_its_type(links: FileLinks, blobs
     assert 30 * DAY <= linked.expires - START <= 30 * DAY * 9 / 8
 
 
-async def test_a_link_made_again_soon_is_the_same(
+async def test_two_links_made_soon_after_each_other_are_equal(
     links: FileLinks, blobs: Blobs, clock: ManualClock
 ) -> None:
     ref = await put(blobs, PNG)
@@ -94,7 +96,7 @@ async def test_a_link_made_again_soon_is_the_same(
     assert 8 <= len(made) <= 9
 
 
-async def test_a_link_ends_at_its_time(links: FileLinks, blobs: Blobs, clock: ManualClock) -> None:
+async def test_a_link_expires(links: FileLinks, blobs: Blobs, clock: ManualClock) -> None:
     token, name = token_and_name(link_to(links, await put(blobs, PNG)))
     linked = links.read(token, name)
     assert linked is not None
@@ -105,7 +107,7 @@ async def test_a_link_ends_at_its_time(links: FileLinks, blobs: Blobs, clock: Ma
     assert links.read(token, name) is None
 
 
-async def test_every_changed_byte_spoils_a_link(links: FileLinks, blobs: Blobs) -> None:
+async def test_a_link_with_any_changed_byte_is_refused(links: FileLinks, blobs: Blobs) -> None:
     token, name = token_and_name(link_to(links, await put(blobs, PNG)))
     content = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
 
@@ -130,13 +132,13 @@ async def test_a_link_with_an_invalid_signature_is_refused(
     assert [text for text in names if links.read(token, text) is not None] == []
 
 
-@pytest.mark.parametrize("file_id", INVALID_IDS)
-def test_links_are_made_to_stored_files_only(links: FileLinks, file_id: str) -> None:
+@pytest.mark.parametrize("file_id", NO_IDS)
+def test_only_stored_files_have_links(links: FileLinks, file_id: str) -> None:
     with pytest.raises(ValueError, match="is no id of a stored file"):
         links.link(file_id, "a", "image/png")
 
 
-async def test_an_asset_is_linked_where_we_hold_it_and_else_as_it_is_known(
+async def test_an_asset_has_a_link_of_ours_if_it_is_stored_else_its_own_address(
     links: FileLinks, blobs: Blobs
 ) -> None:
     ref = await put(blobs, PNG)
@@ -164,7 +166,7 @@ async def test_a_link_in_a_log_is_hidden(links: FileLinks, blobs: Blobs) -> None
 # --- serving ------------------------------------------------------------------------------------
 
 
-async def test_a_picture_is_served_to_be_shown_and_can_run_nothing(
+async def test_a_picture_is_served_inline_under_a_policy_without_scripts(
     http: httpx.AsyncClient, links: FileLinks, blobs: Blobs
 ) -> None:
     ref = await put(blobs, PNG)
@@ -240,7 +242,7 @@ async def test_only_types_that_run_no_code_are_served_as_themselves(
                            "filename*=UTF-8''%23_%26%3B%3D%2B%20_41.txt"),
     ],
 )  # fmt: skip
-async def test_a_name_never_leaves_its_header_or_its_place_in_the_link(
+async def test_a_file_name_cannot_inject_headers_or_path_segments(
     http: httpx.AsyncClient, links: FileLinks, blobs: Blobs, name: str, header: str
 ) -> None:
     ref = await put(blobs, b"\x00")
@@ -265,7 +267,7 @@ async def test_head_answers_with_all_headers_and_no_bytes(
     assert head.headers == whole.headers
 
 
-async def test_wrong_expired_and_removed_links_are_all_alike(
+async def test_wrong_expired_and_removed_links_get_the_same_answer(
     http: httpx.AsyncClient, links: FileLinks, blobs: Blobs, clock: ManualClock
 ) -> None:
     removed = await put(blobs, b"gone")
@@ -284,7 +286,7 @@ async def test_wrong_expired_and_removed_links_are_all_alike(
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
-async def test_files_are_only_read(
+async def test_files_accept_only_reading_methods(
     http: httpx.AsyncClient, links: FileLinks, blobs: Blobs, method: str
 ) -> None:
     link = link_to(links, await put(blobs, PNG))
@@ -317,7 +319,7 @@ async def test_a_file_that_the_client_has_is_not_sent_again(
         ("Bytes = 5-6 ", 5, 7),
     ],
 )
-async def test_a_part_of_a_film_is_served(
+async def test_a_range_of_a_file_is_served(
     http: httpx.AsyncClient, links: FileLinks, blobs: Blobs, wanted: str, start: int, end: int
 ) -> None:
     link = link_to(links, await put(blobs, FILM), "film.mp4", "video/mp4")
@@ -335,7 +337,7 @@ async def test_a_part_of_a_film_is_served(
     ["bytes=0-1,5-6", "bytes=a-b", "bytes=-", "bytes=5-4", "lines=1-2", "bytes", "bytes=0x1-2",
      "bytes=-1-2", "bytes=+1-2", f"bytes={'9' * 5000}-", "bytes=²-3", "bytes=1--2"],
 )  # fmt: skip
-async def test_a_range_that_cannot_be_read_is_the_whole(
+async def test_an_invalid_range_gets_the_whole_file(
     http: httpx.AsyncClient, links: FileLinks, blobs: Blobs, wanted: str
 ) -> None:
     link = link_to(links, await put(blobs, PNG))
@@ -346,7 +348,7 @@ async def test_a_range_that_cannot_be_read_is_the_whole(
 
 
 @pytest.mark.parametrize("wanted", ["bytes=108-", "bytes=500-600", "bytes=-0"])
-async def test_a_range_beyond_the_end_cannot_be_had(
+async def test_a_range_beyond_the_end_is_refused(
     http: httpx.AsyncClient, links: FileLinks, blobs: Blobs, wanted: str
 ) -> None:
     ref = await put(blobs, bytes(108))
@@ -357,7 +359,7 @@ async def test_a_range_beyond_the_end_cannot_be_had(
     assert answer.headers["content-range"] == "bytes */108"
 
 
-async def test_a_part_of_another_file_is_the_whole(
+async def test_a_range_for_another_version_gets_the_whole_file(
     http: httpx.AsyncClient, links: FileLinks, blobs: Blobs
 ) -> None:
     link = link_to(links, await put(blobs, PNG))
@@ -381,7 +383,7 @@ async def test_an_empty_file_is_served(
 # --- in the bridge ------------------------------------------------------------------------------
 
 
-async def test_the_bridge_serves_its_files_and_breaks_damaged_ones_off(tmp_path: Path) -> None:
+async def test_the_bridge_serves_its_files_and_aborts_damaged_ones(tmp_path: Path) -> None:
     path = tmp_path / "b.sqlite3"
     bridge = await build(
         settings_of({"store": {"path": str(path)}, "web": {"public_url": "https://bridge.test/"}})
@@ -425,7 +427,7 @@ async def test_without_a_public_address_there_are_no_links(tmp_path: Path) -> No
         await bridge.close()
 
 
-async def test_files_outlast_a_restart(tmp_path: Path) -> None:
+async def test_files_survive_a_restart(tmp_path: Path) -> None:
     settings = settings_of({"store": {"path": str(tmp_path / "b.sqlite3")}})
     bridge = await build(settings)
     ref = await put(bridge.files.blobs, PNG)
@@ -438,7 +440,9 @@ async def test_files_outlast_a_restart(tmp_path: Path) -> None:
     assert found == ref
 
 
-async def test_disk_and_memory_serve_the_same(tmp_path: Path, links: FileLinks) -> None:
+async def test_disk_and_memory_stores_serve_the_same_answers(
+    tmp_path: Path, links: FileLinks
+) -> None:
     clock = ManualClock()
     disk = await open_blobs(tmp_path / "b.blobs", clock=clock)
     answers: list[tuple[int, bytes]] = []
@@ -473,7 +477,7 @@ async def test_check_reports_how_files_are_shown(
     assert [found.level for found in chapters["Web server"] if expected in found.what] == [level]
 
 
-def test_no_account_takes_the_place_of_the_files() -> None:
+def test_no_account_can_have_the_name_files() -> None:
     account = {"platform": "discord", "bot_token": {"env": "TOKEN"}}
 
     with pytest.raises(ConfigError, match=r"accounts\.files: this is an address of the bridge"):

@@ -40,7 +40,7 @@ async def fetched(given: AuthorPictures, url: str | None) -> httpx.Response:
         ("[bot]", "B"), ("7 Of Nine", "7N"), ("李雷", ""), ("🙂", ""), ("", ""),
     ],
 )  # fmt: skip
-def test_initials_are_those_of_the_first_and_the_last_word(name: str, letters: str) -> None:
+def test_initials_come_from_the_first_and_the_last_word(name: str, letters: str) -> None:
     assert initials(name) == letters
 
 
@@ -60,7 +60,7 @@ def test_initials_are_a_png_with_white_on_the_colour(letters: str) -> None:
     assert b"\xff\xff\xff" in rows
 
 
-def test_white_letters_can_be_read_on_every_colour() -> None:
+def test_white_letters_have_enough_contrast_on_every_colour() -> None:
     def light(part: int) -> float:
         share = part / 255
         return share / 12.92 if share <= 0.03928 else ((share + 0.055) / 1.055) ** 2.4
@@ -82,7 +82,7 @@ async def test_an_author_without_a_picture_gets_initials_at_a_signed_address() -
     assert "immutable" in answer.headers["cache-control"]
 
 
-async def test_only_signed_addresses_are_drawn() -> None:
+async def test_initials_are_drawn_only_at_signed_addresses() -> None:
     given = pictures()
     url = given.drawn(ANN, "Ann Meyer") or ""
     head, _, token = url.rpartition("/")
@@ -110,7 +110,7 @@ async def test_an_agent_has_the_picture_that_is_configured(tmp_path: Path) -> No
     assert len({*drawn, ours}) == 3
 
 
-def test_without_an_address_of_ours_people_and_agents_have_colours() -> None:
+def test_people_and_agents_have_colours_without_a_public_address() -> None:
     far = agent_picture("https://x.example/far.png")
     bylines = Bylines(AuthorPictures(b"k" * 32, None, {"far": far}))
 
@@ -127,7 +127,7 @@ def test_without_an_address_of_ours_people_and_agents_have_colours() -> None:
         (b"hello", "text/plain"), (PNG + b"0" * 1_000_000, "larger than"),
     ],
 )  # fmt: skip
-def test_a_picture_that_no_platform_takes_is_refused(
+def test_a_picture_that_no_platform_accepts_is_refused(
     tmp_path: Path, content: bytes | None, expected: str
 ) -> None:
     file = tmp_path / "picture"

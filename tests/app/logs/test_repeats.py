@@ -64,7 +64,7 @@ def log() -> Generator[Log]:
     structlog.configure(**before)
 
 
-def test_a_flood_is_one_line_and_then_one_a_minute(log: Log) -> None:
+def test_equal_events_are_one_line_and_then_one_count_a_minute(log: Log) -> None:
     for number in range(3000):
         log.now = number * 4 / 3000
         log.logger.warning("activity_rejected", account="teams", reason="no bearer token")
@@ -162,14 +162,14 @@ def test_exceptions_are_distinguished_by_type_and_place(log: Log) -> None:
     assert not any("exc_info" in line for line in log.lines[4:])  # one traceback is enough
 
 
-def test_messages_are_never_left_out(log: Log) -> None:
+def test_no_line_about_a_message_is_suppressed(log: Log) -> None:
     for _ in range(50):
         log.logger.info("approval_decided", actor="ann")
 
     assert len(log.lines) == 50
 
 
-def test_running_out_of_file_descriptors_is_two_lines(log: Log) -> None:
+def test_repeats_of_running_out_of_file_descriptors_are_counted(log: Log) -> None:
     """As asyncio logs it, thousands of times a second (CPython 3.11)."""
     for number in range(2000):
         error = OSError(errno.EMFILE, "Too many open files")
@@ -183,7 +183,7 @@ def test_running_out_of_file_descriptors_is_two_lines(log: Log) -> None:
     assert {line["logger"] for line in log.lines} == {"asyncio"}
 
 
-def test_a_tool_server_that_prints_no_json_is_two_lines(log: Log) -> None:
+def test_repeats_of_a_tool_server_that_prints_no_json_are_counted(log: Log) -> None:
     """As the MCP SDK logs it: a traceback for each line of standard output."""
     reader = TypeAdapter(dict[str, int])
     for number in range(300):
@@ -196,7 +196,7 @@ def test_a_tool_server_that_prints_no_json_is_two_lines(log: Log) -> None:
     assert [line.get("repeated") for line in log.lines] == [None, 299]
 
 
-def test_refused_http_is_two_lines(log: Log) -> None:
+def test_repeats_of_refused_http_requests_are_counted(log: Log) -> None:
     for _ in range(100):
         logging.getLogger("uvicorn.error").warning("Invalid HTTP request received.")
         logging.getLogger("another").warning("Invalid HTTP request received.")
@@ -205,7 +205,7 @@ def test_refused_http_is_two_lines(log: Log) -> None:
     assert len(log.lines) == 4
 
 
-def test_requests_that_vary_each_line_fill_neither_log_nor_memory(log: Log) -> None:
+def test_requests_that_vary_every_line_do_not_fill_log_or_memory(log: Log) -> None:
     words = [
         f"{chr(97 + n % 26)}{chr(97 + n // 26 % 26)}{chr(97 + n // 676)}y" for n in range(5000)
     ]
@@ -224,7 +224,7 @@ def test_requests_that_vary_each_line_fill_neither_log_nor_memory(log: Log) -> N
     assert vars(log.repeats)["_logged"] == vars(log.repeats)["_causes"] == {}
 
 
-async def test_when_the_bridge_stops_all_counts_are_logged(log: Log) -> None:
+async def test_all_counts_are_logged_when_the_bridge_stops(log: Log) -> None:
     telling = asyncio.create_task(tell_repeats(log.repeats))
     await asyncio.sleep(0)
     for _ in range(7):

@@ -28,7 +28,7 @@ SECRETS = {
 @pytest.mark.parametrize(
     "form", ["{}", "Authorization: Bearer {}", "Bot {}", "at {} end", "('{}',)"]
 )
-def test_tokens_are_hidden_wherever_they_stand(secret: str, form: str) -> None:
+def test_tokens_are_hidden_anywhere_in_an_event(secret: str, form: str) -> None:
     hidden = hide_secrets(form.format(secret))
 
     assert HIDDEN in hidden
@@ -58,11 +58,11 @@ def test_signed_addresses_and_headers_are_hidden(text: str, hidden: str) -> None
     ["channel slack:T0ACME:C0123:1700000000.000100", "the bot token does not work: invalid_auth",
      "operation 531a06365c5441e79c7bb5b647b0c8b8", "agent:echo", "xbox-one", "Bearer of news"],
 )  # fmt: skip
-def test_other_words_stay(text: str) -> None:
+def test_text_without_secrets_stays_unchanged(text: str) -> None:
     assert hide_secrets(text) == text
 
 
-def test_secrets_are_hidden_however_deep_and_by_the_name_of_their_key() -> None:
+def test_secrets_are_hidden_at_any_depth_and_by_the_name_of_their_key() -> None:
     event = {
         "event": "failed", "bot_token": "anything", "count": 3, "up": True, "none": None,
         "error": "not allowed: xoxb-1234567890-abc", "deep": {"a": [{"password": "p", "ok": "ok"}]},
@@ -92,13 +92,13 @@ def test_text_of_people_cannot_forge_a_log_line_or_control_a_terminal() -> None:
         max_size=4,
     )
 )
-def test_no_event_is_too_odd_to_be_logged(event: dict[str, object]) -> None:
+def test_any_event_can_be_logged(event: dict[str, object]) -> None:
     assert isinstance(to_json(None, "", dict(redact(None, "", event))), str)
 
 
 @pytest.mark.process
 @pytest.mark.parametrize("form", ["json", "text"])
-def test_events_and_the_words_of_sdks_come_as_lines_on_stderr(form: str) -> None:
+def test_events_and_logs_of_sdks_are_lines_on_stderr(form: str) -> None:
     code = f"""
 import logging, warnings, structlog
 from bridge.app.logs.setup import configure_logs
@@ -144,5 +144,5 @@ _PIECES = (
 
 @given(st.lists(st.sampled_from(_PIECES) | st.text(max_size=3), max_size=14).map("".join))
 @settings(max_examples=examples(400))
-def test_the_quick_look_for_secrets_misses_none(text: str) -> None:
+def test_the_fast_check_for_secrets_misses_none(text: str) -> None:
     assert hide_secrets(text) == redaction._shapes().secrets.sub(HIDDEN, text)  # pyright: ignore[reportPrivateUsage]

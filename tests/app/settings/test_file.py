@@ -56,7 +56,7 @@ def problems(data: Any) -> list[str]:
     return [line.removeprefix("- ") for line in str(caught.value).splitlines()[1:]]
 
 
-def test_the_example_can_be_read() -> None:
+def test_the_example_is_valid() -> None:
     settings = read_settings(EXAMPLE)
 
     assert list(settings.accounts) == ["acme-slack", "acme-discord", "acme-teams", "libera"]
@@ -157,7 +157,7 @@ def test_the_documentation_describes_every_setting(path: str) -> None:
          ["web.port: Input should be less than or equal to 65535 (is 99999)"]),
     ],
 )  # fmt: skip
-def test_errors_name_their_place(data: Any, found: list[str]) -> None:
+def test_errors_name_the_path_of_the_key(data: Any, found: list[str]) -> None:
     assert problems(data) == found
 
 
@@ -195,7 +195,7 @@ def test_a_list_of_people_that_matches_nobody_is_an_error(
     assert expected in found
 
 
-def test_admins_and_approvers_are_ids_or_the_words_for_them() -> None:
+def test_admins_and_approvers_are_ids_or_reserved_words() -> None:
     tool = {"url": "https://t.example/mcp", "approvers": ["asker", "admin", "0" * 32, "discord:**"]}
 
     found = problems({"admins": ["*", "api:*", "bob"], "tools": {"t": tool}})
@@ -246,7 +246,7 @@ def test_ids_and_names_that_yaml_reads_as_numbers_are_read_as_text() -> None:
     "written",
     ["xoxb-1234-secret", {"env": "xoxb-1234-secret"}, ["xoxb-1234-secret"], {"env": "a.b-secret"}],
 )
-def test_a_secret_in_clear_is_refused_and_never_repeated(written: object) -> None:
+def test_a_plain_text_secret_is_refused_and_not_printed(written: object) -> None:
     data = {"accounts": {"d": {"platform": "discord", "bot_token": written}}}
 
     (found,) = problems(data)
@@ -256,7 +256,7 @@ def test_a_secret_in_clear_is_refused_and_never_repeated(written: object) -> Non
     assert "secret" not in found.replace("secrets", "")
 
 
-def test_a_token_at_a_wrong_key_is_not_repeated() -> None:
+def test_a_token_under_a_wrong_key_is_not_printed() -> None:
     found = problems({"log": {"level": "xoxb-123456-abcdef"}})
 
     assert found == ["log.level: Input should be 'debug', 'info', 'warning' or 'error' "
@@ -302,7 +302,7 @@ def test_an_empty_file_is_an_empty_configuration(tmp_path: Path) -> None:
     assert read_settings(path).accounts == {}
 
 
-def test_an_absolute_store_path_stays_and_a_tilde_is_home(tmp_path: Path) -> None:
+def test_an_absolute_store_path_is_kept_and_a_tilde_is_expanded(tmp_path: Path) -> None:
     for written, meant in (("/var/lib/b.sqlite3", Path("/var/lib/b.sqlite3")),
                            ("~/b.sqlite3", Path("~/b.sqlite3").expanduser()),
                            ("b.sqlite3", tmp_path / "b.sqlite3")):  # fmt: skip
@@ -321,14 +321,14 @@ def test_an_absolute_store_path_stays_and_a_tilde_is_home(tmp_path: Path) -> Non
         ("rooms: [\n  path: no.sqlite3\n", "data/bridge.sqlite3"),
     ],
 )
-def test_the_store_of_a_wrong_file_is_found(tmp_path: Path, text: str, found: str) -> None:
+def test_the_store_path_is_read_from_an_invalid_file(tmp_path: Path, text: str, found: str) -> None:
     path = tmp_path / "bridge.yaml"
     path.write_text(text)
 
     assert store_named_in(path) == tmp_path / found
 
 
-def test_a_membership_has_its_agents_limit_of_history_unless_it_has_its_own() -> None:
+def test_a_membership_inherits_the_history_limit_of_its_agent() -> None:
     agent = {"kind": "webhook", "url": "https://a.test/", "history_tokens": 7000}
     settings = settings_of({"agents": {"a": agent, "plain": {"kind": "echo"}}})
     own = MembershipSettings(agent="a", history_tokens=900, history_seconds=3600)

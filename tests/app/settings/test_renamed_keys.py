@@ -109,7 +109,7 @@ def as_json(settings: Settings) -> str:
 
 
 @pytest.mark.parametrize("path", RENAMED)
-def test_both_keys_at_once_are_an_error(path: str) -> None:
+def test_an_old_and_a_new_key_at_once_are_an_error(path: str) -> None:
     new_key, value = RENAMED[path]
 
     with pytest.raises(ConfigError) as caught:

@@ -232,7 +232,7 @@ def test_a_bare_list_of_messages_is_a_request() -> None:
     assert _any(conversation)["messages"][0]["content"][0]["text"] == "Hi"
 
 
-def test_an_answer_of_an_api_is_a_message_and_is_translated_to_a_platform() -> None:
+def test_the_answer_of_an_api_is_translated_to_a_platform() -> None:
     choice = {"index": 0, "message": {"role": "assistant", "content": "<think>Hm.</think>**Hi**"}}
     answer: Any = {"id": "c1", "object": "chat.completion", "choices": [choice]}
 
@@ -246,7 +246,7 @@ def test_an_answer_of_an_api_is_a_message_and_is_translated_to_a_platform() -> N
     assert "Hm." not in json.dumps(slack)
 
 
-def test_a_platforms_message_is_the_users_and_a_conversation_goes_by_messages() -> None:
+def test_a_platforms_message_becomes_a_user_message_and_a_conversation_one_message_each() -> None:
     slack: Any = {"blocks": [{"type": "section", "text": {"type": "mrkdwn", "text": "*Hello*"}}]}
 
     (request,) = translate(slack, source="slack", target="openai-chat").messages

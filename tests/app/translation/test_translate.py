@@ -47,7 +47,7 @@ def test_the_formats_are_the_platforms_uacs_cards_and_agent_apis() -> None:
     assert formats() == ("discord", "irc", "slack", "teams", "uacs", "card", *apis)
 
 
-def test_a_card_stays_a_card() -> None:
+def test_a_card_is_unchanged_after_translation_to_itself() -> None:
     assert translate(CARD, source="card", target="card").messages == (CARD,)
 
 
@@ -78,7 +78,7 @@ def test_a_message_that_is_no_uacs_is_refused_with_its_place() -> None:
     assert refused.value.pointer == "/timestamp"
 
 
-def test_tokens_are_short_and_the_same_every_time() -> None:
+def test_action_tokens_are_short_and_stable() -> None:
     assert token("/nodes/0") == token("/nodes/0") != token("/nodes/1")
     assert len(token("/nodes/0")) == 22
 
@@ -207,7 +207,9 @@ def test_the_total_of_a_flight_itinerary_is_one_line_on_discord() -> None:
 
 @pytest.mark.parametrize("platform", ["slack", "discord", "teams"])
 @pytest.mark.parametrize("native", [None, 7, "text", [], {}, [[]], {"nothing": "of it"}])
-def test_invalid_messages_are_refused_or_show_nothing(platform: str, native: JsonValue) -> None:
+def test_an_invalid_message_is_refused_or_gives_no_content(
+    platform: str, native: JsonValue
+) -> None:
     for target in formats():
         try:
             done = translate(native, source=platform, target=target)
@@ -226,7 +228,7 @@ def test_values_nested_a_thousand_levels_give_a_result(source: str, levels: int)
         assert translate(payload, source=source, target=target).messages
 
 
-def test_a_deep_payload_becomes_uacs_without_its_home() -> None:
+def test_a_deep_payload_becomes_uacs_without_the_native_part() -> None:
     payload = {**SLACK, "extra": nested(400)}
 
     done = translate(payload, source="slack", target="uacs")
@@ -334,7 +336,7 @@ def test_a_bad_line_is_answered_with_its_error(line: bytes, error: dict[str, str
     assert good["messages"] == [CARD]
 
 
-def test_a_line_that_is_too_long_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_that_is_too_long_is_skipped_with_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines_module, "MOST_BYTES", 200)
 
     first, second, third = batch(job("x" * 1000), job(CARD), job("x" * 3000))
@@ -422,7 +424,9 @@ def test_the_batch_reads_lines_and_writes_lines() -> None:
         (("--from", "card", "--to", "card"), 1, "is not JSON"),
     ],
 )
-def test_what_is_wrong_is_said(arguments: tuple[str, ...], code: int, expected: str) -> None:
+def test_the_command_reports_each_error(
+    arguments: tuple[str, ...], code: int, expected: str
+) -> None:
     result = cli("translate", *arguments, stdin="nonsense")
 
     assert (result.exit_code, expected in result.stderr) == (code, True)

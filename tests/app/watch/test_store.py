@@ -74,7 +74,7 @@ def test_a_store_failure_is_reported_within_five_seconds() -> None:
     "error",
     [StoreFull("No room left for '/srv/b'"), StoreError("The disk of '/srv/b' failed"), OSError()],
 )
-async def test_a_store_that_takes_nothing_fails_health_and_readiness(
+async def test_a_store_that_accepts_no_write_fails_health_and_readiness(
     bridge: Bridge, error: Exception
 ) -> None:
     takes = Takes()
@@ -138,7 +138,7 @@ async def test_a_test_write_that_hangs_is_a_failure_and_no_other_begins(
     assert (takes.proofs, watch.trouble) == (1, "")
 
 
-async def test_the_watch_ends_in_the_middle_of_a_proof() -> None:
+async def test_the_watch_can_be_stopped_during_a_test_write() -> None:
     takes = Takes()
     takes.held = asyncio.Event()
     running = asyncio.create_task(watch_of(takes, ManualClock()).run())
@@ -215,7 +215,7 @@ async def test_a_full_disk_is_noticed_though_a_small_write_would_pass(bridge: Br
         ("disk", "The disk of the store"),
     ],
 )
-async def test_a_disk_that_fails_while_the_bridge_runs_is_noticed(
+async def test_a_disk_failure_while_the_bridge_runs_is_noticed(
     bridge: Bridge, monkeypatch: pytest.MonkeyPatch, failure: str, expected: str
 ) -> None:
     """A disk that becomes read-only, and one that returns errors, while the store is open."""

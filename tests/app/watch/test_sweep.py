@@ -50,7 +50,9 @@ async def store_that_names(path: Path, clock: ManualClock, *file_ids: str) -> No
         db.commit()
 
 
-async def test_only_old_files_that_no_message_names_go(tmp_path: Path, clock: ManualClock) -> None:
+async def test_the_sweep_removes_only_old_files_that_no_message_names(
+    tmp_path: Path, clock: ManualClock
+) -> None:
     blobs = MemoryBlobs(clock)
     named, unnamed = await put(blobs, b"named"), await put(blobs, b"unnamed")
     await store_that_names(tmp_path / "b.sqlite3", clock, named.file_id)
@@ -85,5 +87,7 @@ def _spoil(path: Path) -> None:
     path.write_bytes(b"not a store" * 1000)
 
 
-async def test_without_days_every_file_stays(tmp_path: Path, clock: ManualClock) -> None:
+async def test_the_sweep_removes_nothing_without_a_number_of_days(
+    tmp_path: Path, clock: ManualClock
+) -> None:
     await sweep_daily(tmp_path / "nowhere", MemoryBlobs(clock), clock, None)

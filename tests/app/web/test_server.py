@@ -78,7 +78,7 @@ async def test_a_body_that_is_too_large_is_refused_announced_or_not(bounded: Sta
         ).status_code == 413
 
 
-async def test_a_body_that_never_ends_is_given_up() -> None:
+async def test_a_body_that_never_ends_is_refused_after_its_deadline() -> None:
     async def drip():
         yield b"x"
         await asyncio.Event().wait()
@@ -231,7 +231,7 @@ def test_file_names_are_hidden_in_the_notes_of_an_account(text: str, shown: str)
     assert hide_paths(text) == shown
 
 
-async def test_why_an_account_failed_names_no_files_to_strangers(idle: Bridge) -> None:
+async def test_strangers_see_no_file_names_in_the_error_of_an_account(idle: Bridge) -> None:
     failing = Health("connecting", note="'/srv/tls/ca.pem' cannot be read")
     name, control = AccountId("slack"), ControlAccess.new()
     idle.connectors[name] = cast("Connector", ReportsHealth(failing))
@@ -258,7 +258,7 @@ async def test_health_is_503_when_the_store_does_not_answer(idle: Bridge) -> Non
 
 
 @pytest.mark.parametrize("header", ["", "Bearer ", "Bearer wrong", "Basic eDp5", "Bearer é"])
-async def test_without_the_token_there_is_no_admin(idle: Bridge, header: str) -> None:
+async def test_admin_requests_without_the_token_are_not_found(idle: Bridge, header: str) -> None:
     headers = [(b"authorization", header.encode())] if header else []
     async with _client(web_app(idle, ControlAccess.new())) as http:
         for path in ("/admin/", "/admin/replay", "/admin/retry", "/admin/skip", "/admin/secrets"):
@@ -268,7 +268,7 @@ async def test_without_the_token_there_is_no_admin(idle: Bridge, header: str) ->
             assert (answer.status_code, answer.content) == (404, b"")
 
 
-async def test_commands_reach_a_running_bridge_by_the_file_beside_its_store(
+async def test_commands_find_a_running_bridge_through_the_file_beside_its_store(
     idle: Bridge, tmp_path: Path
 ) -> None:
     store = tmp_path / "b.sqlite3"
@@ -329,9 +329,7 @@ async def test_commands_reach_a_running_bridge_of_the_version_before(
         '{"pid": 1, "url": "file:///etc/passwd", "token": ""}',
     ],
 )
-def test_a_file_left_by_a_crash_is_no_running_bridge(
-    left: str, suffix: str, tmp_path: Path
-) -> None:
+def test_a_control_file_left_by_a_crash_is_ignored(left: str, suffix: str, tmp_path: Path) -> None:
     (tmp_path / f"b.sqlite3.{suffix}").write_text(left)
 
     assert running_bridge(tmp_path / "b.sqlite3") is None
