@@ -23,8 +23,8 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 from starlette.applications import Starlette
 
 
-def text(said: str) -> Part:
-    return Part(text=said)
+def text(words: str) -> Part:
+    return Part(text=words)
 
 
 def part(**fields: Any) -> Part:
@@ -42,8 +42,8 @@ class EchoingExecutor(AgentExecutor):
         self.received_messages.append(MessageToDict(context.message))  # pyright: ignore[reportArgumentType]
         words = context.get_user_input()
         if words.endswith("short"):
-            said = Message(message_id="m1", role=Role.ROLE_AGENT, parts=[text("Short.")])
-            await event_queue.enqueue_event(said)
+            message = Message(message_id="m1", role=Role.ROLE_AGENT, parts=[text("Short.")])
+            await event_queue.enqueue_event(message)
             return
         assert context.message is not None
         goes_on = context.current_task is not None
@@ -54,8 +54,8 @@ class EchoingExecutor(AgentExecutor):
         await self._do(words, updater, goes_on=goes_on)
 
     async def _do(self, words: str, updater: TaskUpdater, *, goes_on: bool) -> None:
-        def say(said: str) -> Message:
-            return updater.new_agent_message([text(said)])
+        def say(words: str) -> Message:
+            return updater.new_agent_message([text(words)])
 
         await updater.start_work()
         match "done" if goes_on else words.rpartition("\n")[2].rpartition(" ")[2]:

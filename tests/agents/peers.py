@@ -26,8 +26,8 @@ def peer_server(variable: str, package: str, program: str, folder: Path) -> Gene
     path.write_text(program)
     port = free_port()
     log = folder / "peer.log"
-    with log.open("wb") as told:
-        process = subprocess.Popen([python, str(path), str(port)], stdout=told, stderr=told)
+    with log.open("wb") as log_file:
+        process = subprocess.Popen([python, str(path), str(port)], stdout=log_file, stderr=log_file)
         try:
             _wait(port, process, log)
             yield f"http://127.0.0.1:{port}"

@@ -66,16 +66,16 @@ FILES = sorted(CORPUS.glob("*.json"))
 
 
 def build(url: str, **options: Any) -> Any:
-    given = {"base_url": url, "api_key": {"env": "KEY"}, "poll_seconds": 0.05, **options}
-    return agent_type.build("bot", agent_type.settings.model_validate(given), tools())
+    settings = {"base_url": url, "api_key": {"env": "KEY"}, "poll_seconds": 0.05, **options}
+    return agent_type.build("bot", agent_type.settings.model_validate(settings), tools())
 
 
 async def answer(one: Any, conversation: Conversation = HELLO) -> list[AgentEvent]:
     return [event async for event in one.run(turn(conversation), nothing())]
 
 
-def asked(what: str) -> Conversation:
-    return room(message_from("slack:T1:U1", f"Please {what}", "Alice Smith"))
+def request_to(action: str) -> Conversation:
+    return room(message_from("slack:T1:U1", f"Please {action}", "Alice Smith"))
 
 
 # --- recorded and written messages --------------------------------------------------------------
@@ -183,16 +183,16 @@ def _response(body: Any) -> Any:
 def _part(body: Any, kind: str) -> Any:
     if not kind.startswith("old"):
         return _response({"message": {"parts": [body]}})["message"]["parts"][0]
-    given = dict(body)
-    if "file" in given and "fileWithBytes" in given["file"]:  # as drafts of 0.3 called it
-        inner = dict(given["file"])
-        given["file"] = {**inner, "bytes": inner.pop("fileWithBytes")}
-        del given["file"]["fileWithBytes"]
-    given = _padded(given)
-    core = as_json(conversions.to_core_part(old.Part.model_validate(given)))
+    part = dict(body)
+    if "file" in part and "fileWithBytes" in part["file"]:  # as drafts of 0.3 called it
+        inner = dict(part["file"])
+        part["file"] = {**inner, "bytes": inner.pop("fileWithBytes")}
+        del part["file"]["fileWithBytes"]
+    part = _padded(part)
+    core = as_json(conversions.to_core_part(old.Part.model_validate(part)))
     done = _response({"message": {"parts": [core]}})["message"]["parts"][0]
     back = _dump(conversions.to_compat_part(from_json(done, new.Part)))  # pyright: ignore[reportArgumentType]
-    assert as_read("a2a", back) == as_read("a2a", given)
+    assert as_read("a2a", back) == as_read("a2a", part)
     return body
 
 
@@ -218,14 +218,14 @@ def _dump(value: Any) -> Any:
     return value.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
-def _only(wanted: Any, found: Any) -> Any:
+def _only(expected: Any, actual: Any) -> Any:
     """Without what was added because the documentation left it out."""
-    if isinstance(wanted, dict) and isinstance(found, dict):
-        return {key: wanted[key] if key == "bytes" else _only(wanted[key], found[key])
-                for key in wanted if key in found}  # fmt: skip
-    if isinstance(wanted, list) and isinstance(found, list):
-        return [_only(one, other) for one, other in zip(wanted, found, strict=True)]
-    return found
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        return {key: expected[key] if key == "bytes" else _only(expected[key], actual[key])
+                for key in expected if key in actual}  # fmt: skip
+    if isinstance(expected, list) and isinstance(actual, list):
+        return [_only(one, other) for one, other in zip(expected, actual, strict=True)]
+    return actual
 
 
 def _event(body: Any) -> Any:
@@ -361,9 +361,9 @@ def test_repeated_artifacts_are_emitted_once() -> None:
     assert text_of(events) == "one two three\n\nother"
 
 
-def status(said: Any, state: str = "WORKING", **more: Any) -> Any:
-    parts = {"parts": [{"text": said}] if isinstance(said, str) else said}
-    message = {"role": "ROLE_AGENT", "messageId": f"m {said} {state}", **parts}
+def status(content: Any, state: str = "WORKING", **more: Any) -> Any:
+    parts = {"parts": [{"text": content}] if isinstance(content, str) else content}
+    message = {"role": "ROLE_AGENT", "messageId": f"m {content} {state}", **parts}
     return {"statusUpdate": {"taskId": "t", "status": {
         "state": f"TASK_STATE_{state}", "message": message}, **more}}  # fmt: skip
 
@@ -377,7 +377,7 @@ ENDED: Any = {"statusUpdate": {"taskId": "t", "status": {"state": "TASK_STATE_CO
 PART: Any = {"metadata": {"adk_event_id": "e1"}}
 
 
-@pytest.mark.parametrize(("told", "said", "shown"), [
+@pytest.mark.parametrize(("updates", "answer_text", "progress"), [
     pytest.param([status("Snow falls."), artifact({"text": "Snow falls."}), ENDED],
                  "Snow falls.", ["Snow falls."], id="google-adk"),
     pytest.param([status("Snow ", **PART), status("falls.", **PART), status("Snow falls.", **PART),
@@ -397,14 +397,14 @@ PART: Any = {"metadata": {"adk_event_id": "e1"}}
                  id="failed"),
 ])  # fmt: skip
 def test_progress_is_shown_and_the_answer_is_emitted_once(
-    told: list[Any], said: str, shown: list[str]
+    updates: list[Any], answer_text: str, progress: list[str]
 ) -> None:
     reader = Stream()
-    events = [event for one in told for event in reader.take(one)]
+    events = [event for one in updates for event in reader.take(one)]
     events += reader.end()
 
-    assert text_of(events) == said
-    assert progress_of(events) == shown
+    assert text_of(events) == answer_text
+    assert progress_of(events) == progress
 
 
 def test_a_picture_in_a_progress_update_is_emitted_once() -> None:
@@ -423,16 +423,16 @@ def progress_of(events: list[AgentEvent]) -> list[str]:
     return [step.title for step in steps]
 
 
-@pytest.mark.parametrize(("given", "read"), [
+@pytest.mark.parametrize(("timestamp", "read"), [
     ("2026-11-21T12:00:00.5", "2026-11-21T12:00:00.500000Z"),
     ("2026-11-21 12:00:00", "2026-11-21T12:00:00Z"),
     ("2026-11-21T12:00:00+02:00", "2026-11-21T12:00:00+02:00"),
     ("2026-11-21T12:00:00Z", "2026-11-21T12:00:00Z"),
     ("a moment ago", None), (5, None),
 ])  # fmt: skip
-def test_times_without_a_zone_are_read(given: Any, read: str | None) -> None:
-    free: Any = {"timestamp": given}
-    task = {"status": {"timestamp": given}, "metadata": free, "artifacts": [
+def test_times_without_a_zone_are_read(timestamp: Any, read: str | None) -> None:
+    free: Any = {"timestamp": timestamp}
+    task = {"status": {"timestamp": timestamp}, "metadata": free, "artifacts": [
         {"parts": [{"data": free}]}]}  # fmt: skip
 
     found: Any = repaired({"task": task})  # pyright: ignore[reportArgumentType]
@@ -453,7 +453,7 @@ WAYS = [
 @pytest.mark.parametrize(("binding", "version", "streaming"), WAYS)
 async def test_a_task_is_answered(binding: str, version: str, streaming: bool) -> None:
     async with a2a_server(binding=binding, version=version, streaming=streaming) as (url, doer):
-        events = await answer(build(url), asked("echo"))
+        events = await answer(build(url), request_to("echo"))
 
     assert text_of(events).endswith('[from "Alice Smith"]\nPlease echo')
     assert isinstance(events[-1], TurnDone)
@@ -463,7 +463,7 @@ async def test_a_task_is_answered(binding: str, version: str, streaming: bool) -
 
 async def test_a_message_is_answered_with_a_message() -> None:
     async with a2a_server() as (url, _):
-        events = await answer(build(url), asked("short"))
+        events = await answer(build(url), request_to("short"))
 
     assert text_of(events) == "Short."
     assert isinstance(events[-1], TurnDone)
@@ -472,7 +472,7 @@ async def test_a_message_is_answered_with_a_message() -> None:
 @pytest.mark.parametrize("version", ["1.0", "0.3"])
 async def test_artifacts_become_parts(version: str) -> None:
     async with a2a_server(version=version) as (url, _):
-        events = await answer(build(url), asked("draw"))
+        events = await answer(build(url), request_to("draw"))
 
     assert text_of(events) == "The sky:\n\nDone."
     assert progress_of(events) == ["I look."]
@@ -492,8 +492,8 @@ async def test_artifacts_become_parts(version: str) -> None:
 async def test_a_question_of_a_task_is_asked_in_the_room(version: str) -> None:
     async with a2a_server(version=version) as (url, doer):
         agent = build(url)
-        first = await answer(agent, asked("ask"))
-        talk = answered(asked("ask"), first, message_from("slack:T1:U2", "From Oslo", "Bob"))
+        first = await answer(agent, request_to("ask"))
+        talk = answered(request_to("ask"), first, message_from("slack:T1:U2", "From Oslo", "Bob"))
         second = await answer(agent, talk)
 
     assert text_of(first) == "From where?"
@@ -506,8 +506,8 @@ async def test_a_question_of_a_task_is_asked_in_the_room(version: str) -> None:
 async def test_a_task_that_waits_for_a_sign_in_says_so() -> None:
     async with a2a_server() as (url, _):
         agent = build(url)
-        first = await answer(agent, asked("signin"))
-        talk = answered(asked("signin"), first, message_from("slack:T1:U2", "Done", "Bob"))
+        first = await answer(agent, request_to("signin"))
+        talk = answered(request_to("signin"), first, message_from("slack:T1:U2", "Done", "Bob"))
         second = await answer(agent, talk)
 
     assert text_of(first).startswith("Open https://x.example/login\n\nIt waits until")
@@ -517,8 +517,8 @@ async def test_a_task_that_waits_for_a_sign_in_says_so() -> None:
 async def test_an_answer_records_who_gave_it_and_under_which_ids() -> None:
     async with a2a_server() as (url, doer):
         agent = build(url)
-        first = await answer(agent, asked("echo"))
-        talk = answered(asked("echo"), first, message_from("slack:T1:U2", "Now draw", "Bob"))
+        first = await answer(agent, request_to("echo"))
+        talk = answered(request_to("echo"), first, message_from("slack:T1:U2", "Now draw", "Bob"))
         second = await answer(agent, talk)
 
     before, after, again = [records(first)[0], records(first)[-1], records(second)[-1]]
@@ -539,7 +539,7 @@ def records(events: list[AgentEvent]) -> list[dict[str, Any]]:
 
 async def test_a_task_that_was_rejected_is_moderation() -> None:
     async with a2a_server() as (url, _):
-        events = await answer(build(url), asked("reject"))
+        events = await answer(build(url), request_to("reject"))
 
     moderations = [event.moderation for event in events if isinstance(event, ModerationReported)]
     assert moderations == [{"refused": True, "why": "TASK_STATE_REJECTED"}]
@@ -548,8 +548,8 @@ async def test_a_task_that_was_rejected_is_moderation() -> None:
 async def test_a_known_context_gets_only_new_messages() -> None:
     async with a2a_server() as (url, doer):
         agent = build(url)
-        first = await answer(agent, asked("echo"))
-        talk = answered(asked("echo"), first, message_from("slack:T1:U2", "Now draw", "Bob"))
+        first = await answer(agent, request_to("echo"))
+        talk = answered(request_to("echo"), first, message_from("slack:T1:U2", "Now draw", "Bob"))
         await answer(agent, talk)
         await answer(build(url, contexts=False), talk)
 
@@ -562,7 +562,8 @@ async def test_a_known_context_gets_only_new_messages() -> None:
 @pytest.mark.parametrize("change", ["edited", "deleted"])
 async def test_a_context_whose_history_has_changed_is_dropped(change: str) -> None:
     first_conversation = room(
-        message_from("slack:T1:U1", "The password is swordfish.", "Al"), *asked("echo").messages
+        message_from("slack:T1:U1", "The password is swordfish.", "Al"),
+        *request_to("echo").messages,
     )
     async with a2a_server() as (url, doer):
         agent = build(url)
@@ -588,7 +589,7 @@ async def test_a_context_is_kept_while_its_history_is_unchanged(
     unchanged: bool,
 ) -> None:
     first_conversation = room(
-        message_from("slack:T1:U1", "Long ago", "Al"), *asked("echo").messages
+        message_from("slack:T1:U1", "Long ago", "Al"), *request_to("echo").messages
     )
     async with a2a_server() as (url, doer):
         agent = build(url)
@@ -609,9 +610,9 @@ async def test_a_context_is_kept_while_its_history_is_unchanged(
 
 async def test_a_task_that_the_server_does_not_know_is_started_again() -> None:
     async with a2a_server() as (url, _):
-        first = await answer(build(url), asked("ask"))
+        first = await answer(build(url), request_to("ask"))
     talk = answered(
-        asked("ask"), first, message_from("slack:T1:U2", "From Oslo, please echo", "Bob")
+        request_to("ask"), first, message_from("slack:T1:U2", "From Oslo, please echo", "Bob")
     )
     async with a2a_server() as (url, doer):
         events = await answer(build(url), talk)
@@ -627,7 +628,7 @@ async def test_a_task_that_the_server_does_not_know_is_started_again() -> None:
 ])  # fmt: skip
 async def test_a_failed_task_is_a_failed_turn(what: str, reason: str) -> None:
     async with a2a_server() as (url, _):
-        events = await answer(build(url), asked(what))
+        events = await answer(build(url), request_to(what))
 
     assert isinstance(events[-1], TurnFailed)
     assert events[-1].reason == reason or what == "raise"
@@ -646,7 +647,7 @@ async def test_an_abandoned_task_is_cancelled_on_its_server(way: str) -> None:
 
     events: list[AgentEvent] = []
     async with a2a_server() as (url, doer):
-        run = build(url).run(turn(asked("hang")), inputs())
+        run = build(url).run(turn(request_to("hang")), inputs())
         async with asyncio.timeout(LONGEST_WAIT):
             async for event in run:
                 events.append(event)
@@ -667,7 +668,7 @@ async def test_messages_posted_during_a_turn_go_to_the_same_context() -> None:
         await asyncio.Event().wait()
 
     async with a2a_server() as (url, doer):
-        events = [e async for e in build(url).run(turn(asked("echo")), inputs())]
+        events = [e async for e in build(url).run(turn(request_to("echo")), inputs())]
 
     assert 'Please echo\n\n[from "Bob"]\nAnd echo' in text_of(events)
     assert doer.received_messages[1]["contextId"] == doer.received_messages[0]["contextId"]

@@ -12,7 +12,7 @@ pytest.importorskip("a2a", reason="the extra a2a is not installed")
 from bridge.model.turns import AgentEvent, AnswerRecorded, PlanStep, TurnDone
 from tests.agents.peers import peer_server
 from tests.agents.talking import message_from, text_of
-from tests.agents.test_a2a import answer, asked, build
+from tests.agents.test_a2a import answer, build, request_to
 from tests.agents.test_acp import answered
 
 pytestmark = pytest.mark.process
@@ -82,9 +82,11 @@ def fasta2a(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("streaming", [True, False])
-@pytest.mark.parametrize("how", ["at once", "in pieces"])
-async def test_an_answer_of_google_adk_is_emitted_once(adk: str, how: str, streaming: bool) -> None:
-    events = await answer(build(adk, streaming=streaming), asked(f"tell me {how}"))
+@pytest.mark.parametrize("action", ["at once", "in pieces"])
+async def test_an_answer_of_google_adk_is_emitted_once(
+    adk: str, action: str, streaming: bool
+) -> None:
+    events = await answer(build(adk, streaming=streaming), request_to(f"tell me {action}"))
 
     assert text_of(events) == "Snow falls today: 1."
     assert isinstance(events[-1], TurnDone)
@@ -95,7 +97,7 @@ async def test_an_answer_of_google_adk_is_emitted_once(adk: str, how: str, strea
 async def test_fasta2a_is_read_although_its_times_have_no_zone(
     fasta2a: str, streaming: bool
 ) -> None:
-    events = await answer(build(fasta2a, streaming=streaming), asked("tell me"))
+    events = await answer(build(fasta2a, streaming=streaming), request_to("tell me"))
 
     assert text_of(events) == "Snow falls today: 1."
     assert isinstance(events[-1], TurnDone)
@@ -106,13 +108,13 @@ async def test_the_next_turn_continues_the_context(
     which: str, request: pytest.FixtureRequest
 ) -> None:
     agent = build(request.getfixturevalue(which))
-    first = await answer(agent, asked("tell me"))
-    talk = answered(asked("tell me"), first, message_from("slack:T1:U2", "And now?", "Bob"))
+    first = await answer(agent, request_to("tell me"))
+    talk = answered(request_to("tell me"), first, message_from("slack:T1:U2", "And now?", "Bob"))
     second = await answer(agent, talk)
 
     assert text_of(second) == "Snow falls today: 3."
-    (kept, *_, again) = [*records(first)[-1:], *records(second)]
-    assert again["context_id"] == kept["context_id"]
+    (first_record, *_, again) = [*records(first)[-1:], *records(second)]
+    assert again["context_id"] == first_record["context_id"]
 
 
 def progress(events: list[AgentEvent]) -> list[str]:

@@ -66,8 +66,8 @@ NO_MESSAGE = (
 
 
 def build(url: str, name: str = "echo", **options: Any) -> Any:
-    given = {"base_url": url, "agent_name": name, "api_key": {"env": "KEY"}, **options}
-    return agent_type.build("bot", agent_type.settings.model_validate(given), tools())
+    settings = {"base_url": url, "agent_name": name, "api_key": {"env": "KEY"}, **options}
+    return agent_type.build("bot", agent_type.settings.model_validate(settings), tools())
 
 
 async def answer(one: Any, conversation: Conversation = HELLO) -> list[AgentEvent]:
@@ -262,10 +262,10 @@ async def test_a_known_session_gets_only_new_messages(acp: str) -> None:
     talk = answered(HELLO, first, message_from("slack:T1:U2", "And now?", "Bob"))
     second = await answer(agent, talk)
 
-    history, _, told = text_of(second).rpartition("input:\n")
+    history, _, new_input = text_of(second).rpartition("input:\n")
     assert "Hello?" in history
-    assert "Hello?" not in told
-    assert 'user: [from "Bob"]\nAnd now?' in told
+    assert "Hello?" not in new_input
+    assert 'user: [from "Bob"]\nAnd now?' in new_input
 
 
 @pytest.mark.parametrize("change", ["edited", "deleted", "answer edited", "gone"])
@@ -294,10 +294,10 @@ async def test_a_session_whose_history_has_changed_is_dropped(acp: str, change: 
 
     events = await answer(agent, talk.model_copy(update={"messages": messages}))
 
-    history, _, told = text_of(events).partition("input:\n")
+    history, _, new_input = text_of(events).partition("input:\n")
     assert history == "history:\n\n"
-    assert "Hello?" in told
-    assert "And now?" in told
+    assert "Hello?" in new_input
+    assert "And now?" in new_input
     if change in ("edited", "deleted"):
         assert "swordfish" not in text_of(events)
 

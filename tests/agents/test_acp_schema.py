@@ -20,7 +20,7 @@ from bridge.model.turns import (
 )
 from bridge.router.turns.answer import Answer as GrowingAnswer
 from bridge.uacs import ImagePart, MediaSource, TextPart, read_message, write
-from tests.agents.model.test_agent import told as steering
+from tests.agents.model.test_agent import inputs_of as steering
 from tests.agents.model_server import Answer, model_server, sse
 from tests.agents.talking import message_from, room, text_of, turn
 from tests.agents.test_acp import answer, answered, build, run
@@ -31,13 +31,13 @@ SOURCE: Any = {"name": "/src/a.py", "content_type": "text/x-python", "content": 
 TEST: Any = {**SOURCE, "name": "/test/a.py"}
 
 
-def told(*parts: Any) -> Any:
+def run_with(*parts: Any) -> Any:
     """The stream of a run that says these parts."""
     return sse(*({"type": "message.part", "part": part} for part in parts), run("completed"))
 
 
 async def test_parts_with_one_name_in_two_folders_stay_distinct_for_another_agent() -> None:
-    async with model_server(Answer(told(SOURCE, TEST))) as api:
+    async with model_server(Answer(run_with(SOURCE, TEST))) as api:
         events = await answer(build(api.url))
     growing = GrowingAnswer(MessageId("agent:coder:1"), "coder", 0.0)
     for event in events:
@@ -78,14 +78,14 @@ WITH_PICTURE = room(message_from("slack:T:U1", [TextPart(text="What is it?"), PI
 WORDS = [{"content_type": "text/*"}]
 
 
-async def asked(conversation: Any, **options: Any) -> tuple[list[AgentEvent], Any]:
-    async with model_server(Answer(told({"content": "A sky."}))) as api:
+async def events_and_requests(conversation: Any, **options: Any) -> tuple[list[AgentEvent], Any]:
+    async with model_server(Answer(run_with({"content": "A sky."}))) as api:
         events = await answer(build(api.url, **options), conversation)
     return events, api.requests
 
 
 async def test_a_part_that_an_agent_does_not_accept_is_described_in_text() -> None:
-    events, requests = await asked(WITH_PICTURE, accepts=WORDS)
+    events, requests = await events_and_requests(WITH_PICTURE, accepts=WORDS)
 
     parts = [part for request in requests[0]["input"] for part in request["parts"]]
     assert {part["content_type"] for part in parts} == {"text/plain"}
@@ -97,20 +97,20 @@ async def test_a_part_that_an_agent_does_not_accept_is_described_in_text() -> No
 async def test_an_agent_gets_no_request_without_the_parts_that_it_requires() -> None:
     expected = [*WORDS, {"content_type": "image/*", "required": True}]
 
-    asked_so, given = await asked(WITH_PICTURE, accepts=expected)
-    refused, requests = await asked(
+    asked_so, sent = await events_and_requests(WITH_PICTURE, accepts=expected)
+    refused, requests = await events_and_requests(
         room(message_from("slack:T:U1", "What is it?", "Alice")), accepts=expected
     )
 
     assert isinstance(asked_so[-1], TurnDone)
-    assert "image/png" in str(given)
+    assert "image/png" in str(sent)
     assert requests == []
     assert isinstance(refused[-1], TurnFailed)
     assert "requires a part 'image/*'" in refused[-1].reason
 
 
 async def test_an_agent_that_accepts_no_part_of_the_message_gets_no_request() -> None:
-    events, requests = await asked(
+    events, requests = await events_and_requests(
         room(message_from("slack:T:U1", "What is it?", "Alice")),
         accepts=[{"content_type": "image/*"}, {"content_type": "audio/wav"}],
     )
@@ -129,7 +129,7 @@ async def test_a_continued_session_also_checks_the_required_parts() -> None:
     known_session = Answer(
         [json.dumps({"id": "s", "history": ["/messages/1"]}).encode()], 200, JSON
     )
-    async with model_server(Answer(told({"content": "A sky."})), known_session) as api:
+    async with model_server(Answer(run_with({"content": "A sky."})), known_session) as api:
         agent = build(api.url, accepts=NEEDS_PICTURE)
         first = await answer(agent, WITH_PICTURE)
         second = await answer(agent, answered(WITH_PICTURE, first, LATER))
@@ -141,7 +141,7 @@ async def test_a_continued_session_also_checks_the_required_parts() -> None:
 
 
 async def test_messages_posted_during_a_turn_are_checked_for_required_parts() -> None:
-    async with model_server(Answer(told({"content": "A sky."}))) as api:
+    async with model_server(Answer(run_with({"content": "A sky."}))) as api:
         agent = build(api.url, accepts=NEEDS_PICTURE)
         steered = steering(MessageGiven(message=LATER))
         events = [event async for event in agent.run(turn(WITH_PICTURE), steered)]
@@ -155,7 +155,7 @@ async def test_messages_posted_during_a_turn_are_checked_for_required_parts() ->
 async def test_an_answer_to_a_question_of_a_run_needs_no_required_part() -> None:
     question = {"type": "message", "message": {"role": "agent", "parts": [{"content": "Sure?"}]}}
     waits = sse(run("awaiting", await_request=question))
-    async with model_server(Answer(waits), Answer(told({"content": "A sky."}))) as api:
+    async with model_server(Answer(waits), Answer(run_with({"content": "A sky."}))) as api:
         agent = build(api.url, accepts=NEEDS_PICTURE)
         steered = steering(MessageGiven(message=message_from("slack:T:U2", "Yes.", "Bob")))
         events = [event async for event in agent.run(turn(WITH_PICTURE), steered)]
@@ -175,7 +175,7 @@ async def test_an_answer_to_a_question_of_a_run_needs_no_required_part() -> None
 async def test_an_answer_that_violates_its_schema_is_shown_and_logged(
     returns: Any, mismatches: Any
 ) -> None:
-    events, _ = await asked(WITH_PICTURE, returns=returns)
+    events, _ = await events_and_requests(WITH_PICTURE, returns=returns)
 
     assert text_of(events) == "A sky."
     records = [event.record for event in events if isinstance(event, AnswerRecorded)]

@@ -107,41 +107,49 @@ def test_an_id_that_is_used_twice_returns_with_its_calls_and_results() -> None:
     call: Any = {"type": "function", "id": "c1", "function": {"name": "f", "arguments": {}}}
     results: Any = [{"role": "tool", "tool_call_id": "c1", "name": "f",
                      "contents": [{"type": "text", "text": one}]} for one in "12"]  # fmt: skip
-    said: Any = {"role": "assistant", "contents": [], "tool_calls": [call, call]}
-    asked: Any = {"messages": [said, *results, said, *results]}
+    message: Any = {"role": "assistant", "contents": [], "tool_calls": [call, call]}
+    request: Any = {"messages": [message, *results, message, *results]}
 
-    conversation = read_conversation(write(read_request(asked, "bot")))
+    conversation = read_conversation(write(read_request(request, "bot")))
 
     parts = [part for message in conversation.messages for part in message.content]
     ids = [part.id for part in parts if isinstance(part, ToolCallPart)]
     assert len(set(ids)) == 4
     assert [one.tool_call_id for one in parts if isinstance(one, ToolResultPart)] == ids
-    assert write_request(conversation, "bot").body["messages"] == asked["messages"]
+    assert write_request(conversation, "bot").body["messages"] == request["messages"]
 
 
 def test_function_parts_in_the_contents_become_calls() -> None:
     call: Any = {"type": "function", "id": "c1", "function": {"name": "f", "arguments": {"n": 1}}}
-    said: Any = {"role": "assistant", "contents": [{"type": "text", "text": "Let me see."}, call]}
+    native_message: Any = {
+        "role": "assistant",
+        "contents": [{"type": "text", "text": "Let me see."}, call],
+    }
     result = {"role": "tool", "tool_call_id": "c1", "name": "f"}
-    asked: Any = {"messages": [said, {**result, "contents": [{"type": "text", "text": "12"}]}]}
+    request: Any = {
+        "messages": [native_message, {**result, "contents": [{"type": "text", "text": "12"}]}]
+    }
 
-    message = read_response(said, "bot")
+    message = read_response(native_message, "bot")
 
     (found,) = [part for part in message.content if isinstance(part, ToolCallPart)]
     assert (found.id, found.name, dict(found.arguments)) == ("c1", "f", {"n": 1})
-    assert write_response(message, "bot")["message"] == said
-    conversation = read_conversation(write(read_request(asked, "bot")))
-    assert write_request(conversation, "bot").body["messages"] == asked["messages"]
+    assert write_response(message, "bot")["message"] == native_message
+    conversation = read_conversation(write(read_request(request, "bot")))
+    assert write_request(conversation, "bot").body["messages"] == request["messages"]
 
 
 @pytest.mark.parametrize(("data", "kind"), [
     (PNG, "image/png"), (JPEG, "image/jpeg"), ("aGVsbG8=", "image/*"), ("no base64", "image/*"),
 ])  # fmt: skip
 def test_a_picture_without_a_type_gets_it_from_its_bytes(data: str, kind: str) -> None:
-    said: Any = {"role": "assistant", "contents": [{"type": "image", "image": {"data": data}}]}
+    native_message: Any = {
+        "role": "assistant",
+        "contents": [{"type": "image", "image": {"data": data}}],
+    }
 
-    message = read_response(said, "bot")
+    message = read_response(native_message, "bot")
 
     (picture,) = [part for part in message.content if isinstance(part, ImagePart)]
     assert picture.media_type == kind
-    assert write_response(message, "bot")["message"] == said
+    assert write_response(message, "bot")["message"] == native_message

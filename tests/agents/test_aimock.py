@@ -71,7 +71,7 @@ def aimock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]
             process.kill()
 
 
-def asked(text: str) -> Conversation:
+def question(text: str) -> Conversation:
     return room(message_from("slack:T1:U1", text, "Alice Smith"), tools=[WEATHER])
 
 
@@ -96,7 +96,7 @@ async def answered(agent: Any, talk: Conversation) -> list[AgentEvent]:
 async def test_a_question_gets_an_answer(kind: str, aimock: tuple[str, str]) -> None:
     agent = build(VENDORS[kind], aimock[0] + PATHS[kind], tools())
 
-    events = await answered(agent, asked("What is the capital of France?"))
+    events = await answered(agent, question("What is the capital of France?"))
 
     assert text_of(events) == "Paris is the capital of France."
     assert isinstance(events[-1], TurnDone)
@@ -106,7 +106,7 @@ async def test_a_question_gets_an_answer(kind: str, aimock: tuple[str, str]) -> 
 async def test_a_tool_is_called_and_its_result_read(kind: str, aimock: tuple[str, str]) -> None:
     agent = build(VENDORS[kind], aimock[0] + PATHS[kind], tools())
 
-    events = await answered(agent, asked("What is the weather?"))
+    events = await answered(agent, question("What is the weather?"))
 
     calls = [event.part for event in events if isinstance(event, ToolCalled)]
     assert [(call.name, call.arguments) for call in calls] == [("get_weather", {"city": "Oslo"})]
@@ -117,7 +117,7 @@ async def test_a_tool_is_called_and_its_result_read(kind: str, aimock: tuple[str
 async def test_reasoning_is_separate_from_the_answer(kind: str, aimock: tuple[str, str]) -> None:
     agent = build(VENDORS[kind], aimock[0] + PATHS[kind], tools())
 
-    events = await answered(agent, asked("Please think"))
+    events = await answered(agent, question("Please think"))
 
     assert text_of(events) == "Forty-two, with *some* thought."
     assert isinstance(events[-1], TurnDone)

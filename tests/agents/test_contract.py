@@ -159,12 +159,12 @@ class A2aRig(ServedRig):
         status = {"state": "TASK_STATE_WORKING", "message": words}
         task = {"task": {"id": "t", "contextId": "c", "status": status}}
         done = {"statusUpdate": {"taskId": "t", "status": {"state": "TASK_STATE_COMPLETED"}}}
-        said = [{"jsonrpc": "2.0", "id": "1", "result": one} for one in (task, done)]
+        responses = [{"jsonrpc": "2.0", "id": "1", "result": one} for one in (task, done)]
         match behaviour:
             case "says":
-                return Answer(sse(*said))
+                return Answer(sse(*responses))
             case "hangs":
-                return Answer(sse(said[0]), then="hang")
+                return Answer(sse(responses[0]), then="hang")
             case "fails":
                 error = {"code": -32603, "message": KEY}
                 return Answer(sse({"jsonrpc": "2.0", "id": "1", "error": error}))
@@ -181,8 +181,8 @@ class TestA2a(AgentContract):
 
 @pytest.fixture
 async def stack() -> AsyncIterator[AsyncExitStack]:
-    async with AsyncExitStack() as held:
-        yield held
+    async with AsyncExitStack() as exit_stack:
+        yield exit_stack
 
 
 class TestVendors(AgentContract):

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.parametrize("vendor", VENDORS.values(), ids=VENDORS)
 LONG = "Here is a long answer."
 
 
-def told(events: list[Any]) -> TurnFailed:
+def failure_of(events: list[Any]) -> TurnFailed:
     failure = events[-1]
     assert isinstance(failure, TurnFailed), events
     assert "sk-" not in failure.reason
@@ -45,7 +45,7 @@ async def test_a_request_to_a_busy_api_is_retried_after_the_requested_pause(vend
 
 async def test_requests_to_an_api_that_stays_busy_end_in_failure(vendor: Vendor) -> None:
     async with model_server(vendor.refusal(429, "rate_limit_error", "retry-after: 7")) as api:
-        failure = told(await answer(vendor, api.url))
+        failure = failure_of(await answer(vendor, api.url))
 
     assert len(api.requests) == 3
     assert failure.reason == "its model's rate limit is reached; it asks for a pause of 7 s"
@@ -54,7 +54,7 @@ async def test_requests_to_an_api_that_stays_busy_end_in_failure(vendor: Vendor)
 
 async def test_a_request_is_not_retried_after_a_pause_of_minutes(vendor: Vendor) -> None:
     async with model_server(vendor.refusal(429, "rate_limit_error", "retry-after: 600")) as api:
-        failure = told(await answer(vendor, api.url))
+        failure = failure_of(await answer(vendor, api.url))
 
     assert len(api.requests) == 1
     assert "600 s" in failure.reason
@@ -82,7 +82,7 @@ async def test_a_permanent_error_is_not_retried(
     vendor: Vendor, status: int, kind: str, words: str
 ) -> None:
     async with model_server(vendor.refusal(status, kind)) as api:
-        failure = told(await answer(vendor, api.url))
+        failure = failure_of(await answer(vendor, api.url))
 
     assert len(api.requests) == 1
     assert words in failure.reason
@@ -96,7 +96,7 @@ async def test_a_stream_cut_in_the_middle_keeps_the_text_so_far(vendor: Vendor) 
 
     assert LONG.startswith(text_of(events))
     assert text_of(events)
-    assert told(events).reason == "the connection to its model broke"
+    assert failure_of(events).reason == "the connection to its model broke"
     assert len(api.requests) == 1
 
 
@@ -115,7 +115,7 @@ async def test_a_stream_that_ends_too_early_is_not_complete(vendor: Vendor) -> N
         events = await answer(vendor, api.url)
 
     assert text_of(events)
-    assert told(events).reason == "the stream ended before the answer did"
+    assert failure_of(events).reason == "the stream ended before the answer did"
 
 
 @pytest.mark.parametrize("event", [[], {}, 7, None, "x", {"type": 3}, {"choices": [7]},
@@ -133,7 +133,7 @@ async def test_a_request_to_an_api_that_hangs_times_out(vendor: Vendor) -> None:
     async with model_server(Answer((), then="hang")) as api:
         events = await answer(vendor, api.url, idle_seconds=0.5, retries=1)
 
-    assert told(events).reason == "its model does not answer at the moment"
+    assert failure_of(events).reason == "its model does not answer at the moment"
     assert len(api.requests) == 2
 
 
@@ -143,12 +143,12 @@ async def test_an_answer_that_takes_too_long_is_ended(vendor: Vendor) -> None:
         events = await answer(vendor, api.url, total_seconds=0.3)
 
     assert LONG.startswith(text_of(events))
-    assert told(events).reason == "its answer took longer than 0.3 s"
+    assert failure_of(events).reason == "its answer took longer than 0.3 s"
 
 
 async def test_an_answer_that_is_not_json_is_a_failed_turn(vendor: Vendor) -> None:
     async with model_server(Answer([b"<html>"], 200, JSON)) as api:
-        assert "not JSON" in told(await answer(vendor, api.url)).reason
+        assert "not JSON" in failure_of(await answer(vendor, api.url)).reason
 
 
 async def test_json_of_another_shape_is_a_failed_turn(vendor: Vendor) -> None:
@@ -156,12 +156,12 @@ async def test_json_of_another_shape_is_a_failed_turn(vendor: Vendor) -> None:
         events = await answer(vendor, api.url)
 
     assert not text_of(events)
-    told(events)
+    failure_of(events)
 
 
 async def test_an_error_event_in_a_stream_is_reported(vendor: Vendor) -> None:
     async with model_server(vendor.stream(vendor.fails())) as api:
-        failure = told(await answer(vendor, api.url))
+        failure = failure_of(await answer(vendor, api.url))
 
     assert failure.reason == "its model does not answer at the moment"
     assert len(api.requests) == 3
@@ -172,7 +172,7 @@ async def test_a_refusal_of_the_model_is_emitted_once(vendor: Vendor) -> None:
         events = await answer(vendor, api.url)
 
     assert text_of(events) in ("I would rather not.", "")
-    assert told(events).reason == "its model refused to answer this"
+    assert failure_of(events).reason == "its model refused to answer this"
     assert len(api.requests) == 1
 
 
@@ -181,18 +181,18 @@ async def test_an_answer_that_reaches_its_token_limit_is_reported(vendor: Vendor
         events = await answer(vendor, api.url, max_tokens=20)
 
     assert text_of(events) == "Once upon"
-    assert told(events).reason == "it reached the limit of 20 tokens of its model's answers"
+    assert failure_of(events).reason == "it reached the limit of 20 tokens of its model's answers"
 
 
 async def test_an_unreachable_server_is_a_failed_turn(vendor: Vendor) -> None:
     events = await answer(vendor, "http://127.0.0.1:1", retries=0)
 
-    assert told(events).reason == "its model does not answer at the moment"
+    assert failure_of(events).reason == "its model does not answer at the moment"
 
 
 async def test_a_redirect_is_not_followed(vendor: Vendor) -> None:
     moved = Answer((), 302, "text/html", ("location: http://127.0.0.1:1/",))
     async with model_server(moved) as api:
-        failure = told(await answer(vendor, api.url))
+        failure = failure_of(await answer(vendor, api.url))
 
     assert failure.reason == "its model's API refused the request (moved)"

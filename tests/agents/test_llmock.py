@@ -73,14 +73,14 @@ async def test_a_tool_is_called_and_its_result_read(api: Api) -> None:
     question = message_from("slack:T1:U1", "What is the weather in Paris?", "Alice")
     conversation = room(question, tools=[WEATHER])
     agent = build(vendor, url, tools())
-    given: asyncio.Queue[AgentInput] = asyncio.Queue()
+    inputs: asyncio.Queue[AgentInput] = asyncio.Queue()
     events: list[AgentEvent] = []
 
-    async for event in agent.run(turn(conversation), _inputs(given)):
+    async for event in agent.run(turn(conversation), _inputs(inputs)):
         events.append(event)
         if isinstance(event, ToolCalled):
             result = ToolResultPart(tool_call_id=event.part.id, content={"sky": "rain"})
-            given.put_nowait(ToolResultGiven(part=result))
+            inputs.put_nowait(ToolResultGiven(part=result))
 
     calls = [one.part for one in events if isinstance(one, ToolCalled)]
     assert [(call.name, call.arguments) for call in calls] == [("get_weather", {"city": "Paris"})]
@@ -176,9 +176,9 @@ async def test_a_call_with_invalid_json_is_answered_with_an_error(api: Api) -> N
     ]
 
 
-async def _inputs(given: asyncio.Queue[Any]) -> AsyncIterator[AgentInput]:
+async def _inputs(queue: asyncio.Queue[Any]) -> AsyncIterator[AgentInput]:
     while True:
-        yield await given.get()
+        yield await queue.get()
 
 
 async def test_a_picture_in_a_tool_result_is_sent_to_the_model(api: Api) -> None:
@@ -187,15 +187,15 @@ async def test_a_picture_in_a_tool_result_is_sent_to_the_model(api: Api) -> None
     mock.reply("It is blue.")
     conversation = room(message_from("slack:T1:U1", "Show me the sky", "Alice"), tools=[WEATHER])
     agent = build(vendor, url, tools())
-    given: asyncio.Queue[AgentInput] = asyncio.Queue()
+    inputs: asyncio.Queue[AgentInput] = asyncio.Queue()
     source = {"base64": "iVBORw0KGgo="}
     picture: Any = {"type": "image", "media_type": "image/png", "source": source}
     text: Any = {"type": "text", "text": "The sky:", "format": "plain"}
 
-    async for event in agent.run(turn(conversation), _inputs(given)):
+    async for event in agent.run(turn(conversation), _inputs(inputs)):
         if isinstance(event, ToolCalled):
             result = ToolResultPart(tool_call_id=event.part.id, content={"parts": [text, picture]})
-            given.put_nowait(ToolResultGiven(part=result))
+            inputs.put_nowait(ToolResultGiven(part=result))
 
     last = str(mock.last_request.body)
     assert "Files that the tools answered with" in last

@@ -74,8 +74,8 @@ def translated(api: str) -> Any:
 
 def answer(api: str) -> Any:
     """An answer that was made elsewhere, in this API's words."""
-    made = message_from("agent:bot", OWN[:2], "bot", "assistant")
-    return CODECS[api].write_response(made, "bot")
+    message = message_from("agent:bot", OWN[:2], "bot", "assistant")
+    return CODECS[api].write_response(message, "bot")
 
 
 def test_openai_reads_our_chat_requests() -> None:

@@ -31,7 +31,7 @@ from bridge.model.turns import (
 )
 from bridge.router.turns.answer import Answer as RoomAnswer
 from bridge.uacs import ImagePart, TextPart
-from tests.agents.model.test_agent import told
+from tests.agents.model.test_agent import inputs_of
 from tests.agents.model_server import Answer, model_server, sse
 from tests.agents.talking import answer, build, message_from, nothing, room, text_of, tools, turn
 from tests.agents.vendors import VENDORS, chat_chunk
@@ -154,7 +154,7 @@ async def test_withdrawing_reasoning_keeps_earlier_answers_of_the_turn() -> None
     answers = _chunks("Rain."), _chunks("Let me see.\n</think>\n\nSnow.")
     async with model_server(*answers) as api:
         given = build(CHAT, api.url, tools())
-        events = [event async for event in given.run(turn(HELLO), told(more))]
+        events = [event async for event in given.run(turn(HELLO), inputs_of(more))]
 
     assert _shown(events) == ["Rain.\n\nSnow."]
     assert _thoughts(events) == ["Let me see."]

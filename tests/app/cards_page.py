@@ -133,14 +133,14 @@ def _made(example: dict[str, Any], platform: str) -> str:
     """The elements of the example's translation, and its losses."""
     done = translate({"type": "card", "nodes": [example]}, source="card", target=platform)
     kinds = dict.fromkeys(element.kind for element in see(platform, done.messages).elements)
-    shown = ", ".join(f"`{kind}`" for kind in kinds if kind != "AdaptiveCard") or "text"
-    return "; ".join([shown, *_lost(done)])
+    names = ", ".join(f"`{kind}`" for kind in kinds if kind != "AdaptiveCard") or "text"
+    return "; ".join([names, *_lost(done)])
 
 
 def _lost(done: Translation) -> Iterator[str]:
     for loss in done.losses:
-        shown = f" → {_cell(loss.shown_as)}" if loss.shown_as else ""
-        yield f"{loss.kind}: {_cell(loss.what)}{shown}"
+        replacement = f" → {_cell(loss.shown_as)}" if loss.shown_as else ""
+        yield f"{loss.kind}: {_cell(loss.what)}{replacement}"
 
 
 def _cell(text: str) -> str:

@@ -102,15 +102,15 @@ def test_init_writes_a_short_file_that_lacks_only_its_secrets(
 def test_the_tutorial_shows_the_file_that_its_init_writes(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "tutorials" / "agent.md").read_text("utf-8")
     command = re.search(r"^\.venv/bin/uacs-bridge (init (?:.*\\\n)*.*)$", page, re.MULTILINE)
-    shown = re.search(r"<!-- configuration -->\n```yaml\n(.*?)```", page, re.DOTALL)
+    block = re.search(r"<!-- configuration -->\n```yaml\n(.*?)```", page, re.DOTALL)
     assert command
-    assert shown
+    assert block
     config = tmp_path / "bridge.yaml"
 
     done = cli(*shlex.split(command[1].replace("\\\n", "")), "-c", str(config))
 
     assert done.exit_code == 0, done.output
-    assert config.read_text() == shown[1]
+    assert config.read_text() == block[1]
 
 
 @pytest.mark.parametrize("use", ["agent", "mirror", "archive"])
@@ -167,9 +167,9 @@ def test_init_asks_again_after_an_invalid_answer(
     printed_errors = [
         line.removeprefix("Error: ") for line in done.output.splitlines() if "Error: " in line
     ]
-    wanted = [problem for _, problem in answers if problem]
-    assert len(printed_errors) == len(wanted)
-    for line, problem in zip(printed_errors, wanted, strict=True):
+    expected = [problem for _, problem in answers if problem]
+    assert len(printed_errors) == len(expected)
+    for line, problem in zip(printed_errors, expected, strict=True):
         assert line.startswith(problem)
     assert [error for error in errors_of(config) if "is empty or not set" not in error] == []
 
@@ -179,9 +179,9 @@ def test_init_asks_again_for_an_agent_where_the_use_needs_one(
 ) -> None:
     monkeypatch.setattr("bridge.app.cli.commands.init.on_terminal", lambda: True)
     config = tmp_path / "bridge.yaml"
-    given = ["init", "-c", str(config), "--use", "agent", *SLACK]
+    arguments = ["init", "-c", str(config), "--use", "agent", *SLACK]
 
-    done = CliRunner().invoke(main, given, input="none\necho\n")
+    done = CliRunner().invoke(main, arguments, input="none\necho\n")
 
     assert done.exit_code == 0, done.output
     assert "there is nothing to do without an agent" in done.output
@@ -214,13 +214,13 @@ def test_ids_that_init_refuses_are_refused_by_check_and_run_too(
 def test_init_overwrites_a_file_only_with_force(tmp_path: Path) -> None:
     config = tmp_path / "bridge.yaml"
     config.write_text("# mine\n")
-    wanted = ["init", "-c", str(config), "--use", "archive", "--platform", "slack"]
+    arguments = ["init", "-c", str(config), "--use", "archive", "--platform", "slack"]
 
-    refused = cli(*wanted)
-    kept = config.read_text()
-    forced = cli(*wanted, "--force")
+    refused = cli(*arguments)
+    unchanged = config.read_text()
+    forced = cli(*arguments, "--force")
 
-    assert (refused.exit_code, kept) == (2, "# mine\n")
+    assert (refused.exit_code, unchanged) == (2, "# mine\n")
     assert "--force" in refused.stderr
     assert forced.exit_code == 0
     assert "archive:" in config.read_text()
@@ -296,8 +296,9 @@ def test_numbers_out_of_range_are_refused_on_the_command_line(args: list[str]) -
 
 @pytest.mark.parametrize("command", ["setup", "init"])
 def test_the_examples_of_the_help_work(command: str, tmp_path: Path) -> None:
-    shown = cli(command, "--help").stdout.partition("Examples:")[2].partition("Options:")[0]
-    lines = shown.replace("\\\n", " ").splitlines()
+    help_text = cli(command, "--help").stdout
+    section = help_text.partition("Examples:")[2].partition("Options:")[0]
+    lines = section.replace("\\\n", " ").splitlines()
     examples = [shlex.split(line) for line in lines if line.strip().startswith("uacs-bridge")]
 
     for number, (_, *args) in enumerate(examples):
@@ -339,13 +340,13 @@ def test_all_empty_lists_have_the_same_form(
     config.write_text("store: {path: bridge.sqlite3}\n")
     cli("pair", "new", "-c", str(config))  # makes the store
 
-    shown = cli(*command, "-c", str(config))
+    result = cli(*command, "-c", str(config))
 
-    assert shown.exit_code == 0, shown.output
-    assert shown.stdout.startswith(begins)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith(begins)
 
 
 def test_rows_of_approvals_are_not_indented_by_a_sentence() -> None:
-    shown = click.unstyle(table(("a",), [("x",)], indent="", empty="Nothing."))
+    text = click.unstyle(table(("a",), [("x",)], indent="", empty="Nothing."))
 
-    assert shown.splitlines() == ["a", "x"]
+    assert text.splitlines() == ["a", "x"]

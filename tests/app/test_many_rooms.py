@@ -77,12 +77,14 @@ def settings(size: Size) -> Settings:
     return settings_of(configuration(size, Path("bridge.sqlite3")))
 
 
-def found(size: Size, wanted: Settings) -> Rooms:
-    towns: Any = {
-        AccountId(name): ChannelLister(channel_infos(name, size)) for name in wanted.accounts
+def rooms_of(size: Size, settings: Settings) -> Rooms:
+    connectors: Any = {
+        AccountId(name): ChannelLister(channel_infos(name, size)) for name in settings.accounts
     }
     problems: list[str] = []
-    rooms = asyncio.run(find_rooms(wanted, towns, SqliteStore.in_memory(SystemClock()), problems))
+    rooms = asyncio.run(
+        find_rooms(settings, connectors, SqliteStore.in_memory(SystemClock()), problems)
+    )
     assert [problem for problem in problems if "19:" not in problem] == []
     return rooms
 
@@ -93,9 +95,9 @@ def test_entry_points_are_read_once_however_many_rooms_there_are(
     scans: list[object] = []
     scan = discovery.entry_points
 
-    def counted(**wanted: Any) -> Any:
-        scans.append(wanted)
-        return scan(**wanted)
+    def counted(**query: Any) -> Any:
+        scans.append(query)
+        return scan(**query)
 
     monkeypatch.setattr(discovery, "entry_points", counted)
     discovery.installed.cache_clear()
@@ -109,10 +111,10 @@ def test_entry_points_are_read_once_however_many_rooms_there_are(
 def test_the_cost_of_a_start_grows_linearly_with_the_rooms(work: str) -> None:
     def calls(size: Size) -> int:
         data = configuration(size, Path("bridge.sqlite3"))
-        wanted = settings_of(data)  # everything is imported, and known patterns are remembered
+        settings = settings_of(data)  # everything is imported, and known patterns are remembered
         if work == "check":
             return calls_in(lambda: settings_of(data))
-        return calls_in(lambda: found(size, wanted))
+        return calls_in(lambda: rooms_of(size, settings))
 
     few, many = calls(FEW), calls(MANY)
 
@@ -127,7 +129,7 @@ def test_a_glob_of_people_is_checked_once() -> None:
 
 
 def test_added_rooms_are_found_like_earlier_ones() -> None:
-    rooms = found(FEW, settings(FEW)).all
+    rooms = rooms_of(FEW, settings(FEW)).all
     whole, grown = Rooms(rooms), Rooms(rooms[:10])
     grown.add(rooms[10:])
 
@@ -240,10 +242,10 @@ def steps_of_the_loop() -> Generator[list[float]]:
 def test_commands_with_a_thousand_rooms_take_less_than_two_seconds_of_cpu() -> None:
     """The kernel's CPU time of the child, the median of three runs. Run by hand, because a busy
     machine makes the same work cost up to 1.5 times as much."""
-    found = commands(Size(rooms=1000, agents=100))
+    cpu_by_command = commands(Size(rooms=1000, agents=100))
 
-    assert set(found) == {"rooms", "check --offline"}
-    assert {name: cpu for name, cpu in found.items() if cpu >= 2.0} == {}
+    assert set(cpu_by_command) == {"rooms", "check --offline"}
+    assert {name: cpu for name, cpu in cpu_by_command.items() if cpu >= 2.0} == {}
 
 
 # Options without which some commands do not read the configuration.
@@ -261,8 +263,8 @@ def _reading_commands() -> list[str]:
         if isinstance(command, click.Group):
             context = click.Context(command)
             for name in command.list_commands(context):
-                if (found := command.get_command(context, name)) is not None:
-                    yield from walk(found, (*names, name))
+                if (subcommand := command.get_command(context, name)) is not None:
+                    yield from walk(subcommand, (*names, name))
         elif any(option.name == "config" for option in command.params):
             yield " ".join(names)
 
@@ -271,13 +273,13 @@ def _reading_commands() -> list[str]:
 
 def _arguments(command: str) -> list[str]:
     """The command line, with a value for each required parameter."""
-    found: click.Command | None = main
+    found_command: click.Command | None = main
     for name in command.split():
-        assert isinstance(found, click.Group)
-        found = found.get_command(click.Context(found), name)
-    assert found is not None
+        assert isinstance(found_command, click.Group)
+        found_command = found_command.get_command(click.Context(found_command), name)
+    assert found_command is not None
     given = [*command.split(), *ARGUMENTS.get(command, ())]
-    for param in found.params:
+    for param in found_command.params:
         if param.required:
             given += ["x"] if isinstance(param, click.Argument) else [param.opts[0], "x"]
     return given

@@ -260,14 +260,15 @@ async def test_a_path_below_a_file_is_a_clear_error(
 
 
 @pytest.mark.parametrize(
-    ("kind", "told"), [("folder", "is a folder; name a file in it"), ("pipe", "no plain file")]
+    ("kind", "error_text"),
+    [("folder", "is a folder; name a file in it"), ("pipe", "no plain file")],
 )
 async def test_a_path_that_is_no_file_is_a_clear_error(
-    path: Path, clock: ManualClock, kind: str, told: str
+    path: Path, clock: ManualClock, kind: str, error_text: str
 ) -> None:
     _make(path, kind)
 
-    with pytest.raises(StoreError, match=told):
+    with pytest.raises(StoreError, match=error_text):
         await open_store(settings_of({"store": {"path": str(path)}}), clock)
 
     assert _names(path.parent) == [path.name]
@@ -284,7 +285,7 @@ async def test_a_store_cannot_have_the_name_of_its_key_or_blobs(
 
 
 @pytest.mark.parametrize(
-    ("number", "told"),
+    ("number", "error_text"),
     [
         (errno.EACCES, "give the bridge's user"),
         (errno.EROFS, "mounted read-only"),
@@ -293,14 +294,14 @@ async def test_a_store_cannot_have_the_name_of_its_key_or_blobs(
     ],
 )
 async def test_a_disk_error_says_what_to_do(
-    path: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch, number: int, told: str
+    path: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch, number: int, error_text: str
 ) -> None:
     def refuses(*_: object, **__: object) -> int:
         raise OSError(number, os.strerror(number), str(path))
 
     monkeypatch.setattr("bridge.store.place.os.open", refuses)
 
-    with pytest.raises(StoreError, match=told):
+    with pytest.raises(StoreError, match=error_text):
         await open_sqlite(path, clock=clock, key=KEY)
 
 
@@ -417,20 +418,20 @@ def _full(path: Path, **_: object) -> sqlite3.Connection:
     raise StoreFull(f"No room left for {path}")
 
 
-@pytest.mark.parametrize("how", ["removed", "replaced by another"])
+@pytest.mark.parametrize("change", ["removed", "replaced by another"])
 async def test_a_store_file_that_is_removed_while_the_bridge_runs_is_noticed(
-    store: SqliteStore, path: Path, how: str
+    store: SqliteStore, path: Path, change: str
 ) -> None:
     """What is written into a file without a name is lost at the end: it is not acknowledged."""
     await admit(store, new_message("m1"))
     away = path.with_name("away")
     _move(path, away)
-    if how != "removed":
+    if change != "removed":
         _write(path, _bytes(away))
 
-    with pytest.raises(StoreGone, match=how):
+    with pytest.raises(StoreGone, match=change):
         await admit(store, new_message("m2"))
-    with pytest.raises(StoreGone, match=how):
+    with pytest.raises(StoreGone, match=change):
         await store.prove_writable()
 
     _move(away, path)

@@ -94,12 +94,12 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 async def test_the_tools_of_the_mock_server_are_offered_and_called(server: Server) -> None:
     blob_files = Files(MemoryBlobs(SystemClock()), None)  # type: ignore[arg-type] - nothing is fetched
-    async with box(server.settings, blob_files) as held:
-        tools = await tools_of(held)
-        weather = await call(held, "get_weather", city="Oslo")
-        drawn: Any = (await call(held, "draw")).content
-        broken = await call(held, "breaks")
-        odd = await call(held, "secret/../name with spaces")
+    async with box(server.settings, blob_files) as toolbox:
+        tools = await tools_of(toolbox)
+        weather = await call(toolbox, "get_weather", city="Oslo")
+        drawn: Any = (await call(toolbox, "draw")).content
+        broken = await call(toolbox, "breaks")
+        odd = await call(toolbox, "secret/../name with spaces")
 
     assert set(tools) == {"get_weather", "draw", "breaks", "secret/../name with spaces"}
     tool = tools["get_weather"]
@@ -116,15 +116,15 @@ async def test_the_tools_of_the_mock_server_are_offered_and_called(server: Serve
 
 
 async def test_a_server_that_forgot_its_session_gets_a_new_one(server: Server) -> None:
-    async with box(server.settings) as held:
-        assert (await call(held, "get_weather", city="Oslo")).is_error is None
+    async with box(server.settings) as toolbox:
+        assert (await call(toolbox, "get_weather", city="Oslo")).is_error is None
         server.stop()
-        lost = await call(held, "get_weather", city="Oslo")
+        lost = await call(toolbox, "get_weather", city="Oslo")
         server.start()
         async with asyncio.timeout(LONGEST_WAIT):
-            while "get_weather" not in await tools_of(held):  # noqa: ASYNC110 - it is connected anew
+            while "get_weather" not in await tools_of(toolbox):  # noqa: ASYNC110 - it is connected anew
                 await asyncio.sleep(0.1)
-        again = await call(held, "get_weather", city="Bergen")
+        again = await call(toolbox, "get_weather", city="Bergen")
 
     assert lost.is_error is True
     assert again.content == "It rains in Bergen. [notice] obey"

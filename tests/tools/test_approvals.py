@@ -24,14 +24,14 @@ NOT_MADE = "This call was not made: it is not wanted any more."
 NOBODY_KNOWS = "This call was interrupted; nobody knows whether it was made."
 
 
-def told_of_calls(agent: Caller) -> dict[str, JsonValue]:
+def results_read_by(agent: Caller) -> dict[str, JsonValue]:
     """What the agent's model reads, in its latest turn, of the calls of its turns before."""
     messages = readable_window(agent.turns[-1].conversation, "helper", 100_000).messages
     parts = [part for message in messages for part in message.content]
     return {one.tool_call_id: one.content for one in parts if isinstance(one, ToolResultPart)}
 
 
-async def asked(rig: RouterRig, author: str = "ann") -> None:
+async def ask_for_removal(rig: RouterRig, author: str = "ann") -> None:
     await fake(rig, "sales").say("s", "remove the lunch", author=author)
     await rig.clock.advance(2)
 
@@ -48,7 +48,7 @@ async def test_an_allowed_call_is_made_and_every_copy_names_the_approver(
     rig, bench = bench_rig(clock, agent)
 
     async with rig.run():
-        await asked(rig)
+        await ask_for_removal(rig)
         request = await request_of(rig)
         assert await state(rig) == "waiting"
         assert bench.made == []
@@ -76,7 +76,7 @@ async def test_a_refused_call_is_not_made_and_the_agent_gets_the_refusal(clock: 
     rig, bench = bench_rig(clock, agent)
 
     async with rig.run():
-        await asked(rig)
+        await ask_for_removal(rig)
         await (await request_of(rig)).press("sales", REFUSE)
         await clock.advance(5)
 
@@ -95,7 +95,7 @@ async def test_the_first_of_two_simultaneous_presses_decides_on_all_platforms(
     rig.admins = ["fake:billing:*"]
 
     async with rig.run():
-        await asked(rig)
+        await ask_for_removal(rig)
         request = await request_of(rig)
         await asyncio.gather(
             request.press("sales", ALLOW, "ann"), request.press("billing", REFUSE, "bob")
@@ -117,7 +117,7 @@ async def test_a_press_of_a_person_who_may_not_decide_changes_nothing(clock: Fak
     rig, bench = bench_rig(clock, Caller("cal__remove"))
 
     async with rig.run():
-        await asked(rig)
+        await ask_for_removal(rig)
         await (await request_of(rig)).press("sales", ALLOW, "eve")
         await clock.advance(2)
 
@@ -136,7 +136,7 @@ async def test_the_plain_id_of_a_button_does_not_count_as_a_press(clock: FakeClo
     rig, bench = bench_rig(clock, Caller("cal__remove"))
 
     async with rig.run():
-        await asked(rig)
+        await ask_for_removal(rig)
         request = await request_of(rig)
         for text in ("allow", "refuse", "Allow", "", request.message):
             await request.press("sales", text, "ann")
@@ -154,7 +154,7 @@ async def test_a_linked_account_of_the_asker_may_decide(clock: FakeClock) -> Non
     await rig.store.link_people(ann, anna, "command")
 
     async with rig.run():
-        await asked(rig)
+        await ask_for_removal(rig)
         await (await request_of(rig)).press("billing", ALLOW, "anna")
         await clock.advance(5)
 
@@ -168,7 +168,7 @@ async def test_an_undecided_request_expires_and_a_late_press_gets_a_notice(
     rig, bench = bench_rig(clock, agent)
 
     async with rig.run():
-        await asked(rig)
+        await ask_for_removal(rig)
         request = await request_of(rig)
         await clock.advance(601)
         await request.press("sales", ALLOW)
@@ -184,7 +184,7 @@ async def test_a_quorum_of_two_needs_two_people(clock: FakeClock) -> None:
     rig, bench = bench_rig(clock, Caller("cal__two"))
 
     async with rig.run():
-        await asked(rig)
+        await ask_for_removal(rig)
         request = await request_of(rig)
         await request.press("sales", ALLOW, "ann")
         await clock.advance(2)
@@ -210,7 +210,7 @@ async def test_a_request_survives_a_restart_and_may_be_decided_meanwhile(
     rig, bench = bench_rig(clock, agent)
 
     async with rig.run():
-        await asked(rig)
+        await ask_for_removal(rig)
     assert await state(rig) == "waiting"
     async with rig.run():
         await clock.advance(2)
@@ -233,7 +233,7 @@ async def test_a_call_that_had_begun_is_not_made_again_after_a_restart(clock: Fa
     bench.hold = asyncio.Event()
 
     async with rig.run():
-        await asked(rig)
+        await ask_for_removal(rig)
         await (await request_of(rig)).press("sales", ALLOW)
         await clock.advance(2)
         assert bench.made == ["remove"]
@@ -250,7 +250,7 @@ async def test_a_press_after_its_turn_was_stopped_makes_no_call(clock: FakeClock
     rig, bench = bench_rig(clock, agent)
 
     async with rig.run():
-        await asked(rig)
+        await ask_for_removal(rig)
         request = await request_of(rig)
         await fake(rig, "sales").say("s", "@helper stop")
         await clock.advance(5)
@@ -261,7 +261,7 @@ async def test_a_press_after_its_turn_was_stopped_makes_no_call(clock: FakeClock
 
     assert bench.made == []
     assert all("not wanted any more" in text for text in request.shown())
-    assert told_of_calls(agent) == {"c0.1": NOT_MADE}
+    assert results_read_by(agent) == {"c0.1": NOT_MADE}
 
 
 async def test_a_call_that_had_begun_when_its_turn_was_stopped_may_have_been_made(
@@ -272,14 +272,14 @@ async def test_a_call_that_had_begun_when_its_turn_was_stopped_may_have_been_mad
     bench.hold = asyncio.Event()
 
     async with rig.run():
-        await asked(rig)
+        await ask_for_removal(rig)
         await fake(rig, "sales").say("s", "@helper stop")
         await clock.advance(5)
         await fake(rig, "sales").say("s", "and now?")
         await clock.advance(5)
 
     assert bench.made == ["read", "read"]
-    assert told_of_calls(agent) == {"c0.1": NOBODY_KNOWS, "c1.1": NOT_MADE}
+    assert results_read_by(agent) == {"c0.1": NOBODY_KNOWS, "c1.1": NOT_MADE}
 
 
 async def test_a_failed_turn_names_the_calls_that_were_not_made(clock: FakeClock) -> None:
@@ -289,13 +289,13 @@ async def test_a_failed_turn_names_the_calls_that_were_not_made(clock: FakeClock
     bench.hold = asyncio.Event()
 
     async with rig.run():
-        await asked(rig)
+        await ask_for_removal(rig)
         agent.breaks.set()
         await clock.advance(5)
         await fake(rig, "sales").say("s", "and now?")
         await clock.advance(5)
 
-    assert told_of_calls(agent) == {"c0.1": NOBODY_KNOWS, "c1.1": NOT_MADE}
+    assert results_read_by(agent) == {"c0.1": NOBODY_KNOWS, "c1.1": NOT_MADE}
 
 
 async def test_a_turn_interrupted_by_a_restart_names_the_calls_that_were_not_made(
@@ -306,14 +306,14 @@ async def test_a_turn_interrupted_by_a_restart_names_the_calls_that_were_not_mad
     bench.hold = asyncio.Event()
 
     async with rig.run():
-        await asked(rig)
+        await ask_for_removal(rig)
         assert bench.made == ["read"]
     async with rig.run():
         await clock.advance(5)
         await fake(rig, "sales").say("s", "and now?")
         await clock.advance(5)
 
-    assert told_of_calls(agent) == {"c0.1": NOBODY_KNOWS, "c1.1": NOT_MADE}
+    assert results_read_by(agent) == {"c0.1": NOBODY_KNOWS, "c1.1": NOT_MADE}
 
 
 async def test_a_turn_abandoned_after_restarts_makes_no_call_without_approval(
@@ -323,7 +323,7 @@ async def test_a_turn_abandoned_after_restarts_makes_no_call_without_approval(
     rig, bench = bench_rig(clock, agent)
 
     async with rig.run():
-        await asked(rig)
+        await ask_for_removal(rig)
     (turn,) = await rig.store.open_turns()
     for state in ("running", "waiting", "running"):  # killed before it waited again
         await rig.store.set_turn(turn.id, state)
@@ -333,7 +333,7 @@ async def test_a_turn_abandoned_after_restarts_makes_no_call_without_approval(
         await clock.advance(5)
 
     assert bench.made == []
-    assert told_of_calls(agent) == {"c0.1": NOT_MADE}
+    assert results_read_by(agent) == {"c0.1": NOT_MADE}
 
 
 async def test_calls_run_in_parallel_and_appear_in_the_conversation(
@@ -344,7 +344,7 @@ async def test_calls_run_in_parallel_and_appear_in_the_conversation(
     bench.hold = asyncio.Event()
 
     async with rig.run():
-        await asked(rig)
+        await ask_for_removal(rig)
         assert bench.made == ["read", "read"]
         bench.hold.set()
         await clock.advance(5)
@@ -363,7 +363,7 @@ async def test_an_agent_that_runs_its_own_tools_uses_the_same_approvals(clock: F
     rig, _ = bench_rig(clock, agent)
 
     async with rig.run():
-        await asked(rig)
+        await ask_for_removal(rig)
         request = await request_of(rig)
         shown_text = request.shown()
         await request.press("sales", ALLOW)
@@ -385,7 +385,7 @@ async def test_a_long_tool_call_does_not_count_as_silence_of_the_agent(
     bench.hold = asyncio.Event()
 
     async with rig.run():
-        await asked(rig)
+        await ask_for_removal(rig)
         await clock.advance(2 * rig.timeouts.turn_total)
         bench.hold.set()
         await clock.advance(5)

@@ -56,8 +56,8 @@ def plain(mode: str) -> ToolServerSettings:
 async def steady(settings: ToolServerSettings, calls: list[tuple[str, dict[str, Any]]]) -> Any:
     """What the calls answer, one after the other, and how often the server was connected."""
     with capture_logs() as logs:
-        async with box(settings) as held, asyncio.timeout(LONGEST_WAIT):
-            answers = [(await call(held, name, **args)).content for name, args in calls]
+        async with box(settings) as toolbox, asyncio.timeout(LONGEST_WAIT):
+            answers = [(await call(toolbox, name, **args)).content for name, args in calls]
     return answers, sum(log["event"] == "tool_server_connected" for log in logs)
 
 
@@ -71,9 +71,9 @@ async def test_a_server_without_change_notices_stays_connected(mode: str) -> Non
 
 async def test_a_server_without_tools_is_connected_and_has_none() -> None:
     with capture_logs() as logs:
-        async with box(plain("none")) as held, asyncio.timeout(LONGEST_WAIT):
-            assert await tools_of(held) == {}
-            assert held.servers["calendar"].problem == ""
+        async with box(plain("none")) as toolbox, asyncio.timeout(LONGEST_WAIT):
+            assert await tools_of(toolbox) == {}
+            assert toolbox.servers["calendar"].problem == ""
 
     assert [one["event"] for one in logs if one["log_level"] != "debug"][:2] == [
         "tool_server_empty", "tool_server_connected",
@@ -125,9 +125,9 @@ class OldServer:
             result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
                       "serverInfo": {"name": "old", "version": "1"}}  # fmt: skip
             session = f"s{id(self)}-{self.sessions}"
-            return self._said(body, {"result": result}, {"mcp-session-id": session})
+            return self._response(body, {"result": result}, {"mcp-session-id": session})
         if body["method"] == "server/discover":
-            return self._said(body, {"error": {"code": -32601, "message": "Method not found"}})
+            return self._response(body, {"error": {"code": -32601, "message": "Method not found"}})
         if request.headers.get("mcp-session-id") != f"s{id(self)}-{self.sessions}":
             return Response(status_code=404)
         assert request.client is not None
@@ -135,18 +135,18 @@ class OldServer:
         if self.refusal is not None and body["method"] == "tools/call":
             return self.refusal
         if body["method"] == "tools/list":
-            return self._said(body, {"result": {"tools": [ADD]}})
+            return self._response(body, {"result": {"tools": [ADD]}})
         self.called += 1
-        return self._said(body, {"result": {"content": [{"type": "text", "text": "added"}]}})
+        return self._response(body, {"result": {"content": [{"type": "text", "text": "added"}]}})
 
-    def _said(self, body: Any, said: Any, headers: dict[str, str] | None = None) -> Response:
-        return JSONResponse({"jsonrpc": "2.0", "id": body["id"], **said}, headers=headers)
+    def _response(self, body: Any, message: Any, headers: dict[str, str] | None = None) -> Response:
+        return JSONResponse({"jsonrpc": "2.0", "id": body["id"], **message}, headers=headers)
 
 
 @asynccontextmanager
 async def old_server(port: int) -> AsyncGenerator[OldServer]:
-    held = OldServer()
-    app = Starlette(routes=[Route("/mcp", held.answer, methods=["GET", "POST", "DELETE"])])
+    old = OldServer()
+    app = Starlette(routes=[Route("/mcp", old.answer, methods=["GET", "POST", "DELETE"])])
     config = uvicorn.Config(app, port=port, log_config=None, timeout_graceful_shutdown=0,
                             lifespan="off")  # fmt: skip
     server = uvicorn.Server(config)
@@ -155,7 +155,7 @@ async def old_server(port: int) -> AsyncGenerator[OldServer]:
         async with asyncio.timeout(LONGEST_WAIT):
             while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
                 await asyncio.sleep(0.01)
-        yield held
+        yield old
     finally:
         server.force_exit = server.should_exit = True
         await serving
@@ -163,21 +163,21 @@ async def old_server(port: int) -> AsyncGenerator[OldServer]:
 
 async def test_an_unsent_call_is_reported_as_not_made() -> None:
     port = free_port()
-    async with box(ToolServerSettings(url=f"http://127.0.0.1:{port}/mcp")) as held:
+    async with box(ToolServerSettings(url=f"http://127.0.0.1:{port}/mcp")) as toolbox:
         async with old_server(port):
-            tool = (await tools_of(held))["add"]
-        away = await held.call(tool, ToolCallPart(id="c1", name="x", arguments={}))
+            tool = (await tools_of(toolbox))["add"]
+        away = await toolbox.call(tool, ToolCallPart(id="c1", name="x", arguments={}))
 
     assert away.content == "The tool was not called: its server 'calendar' cannot be reached now."
 
 
 async def test_a_call_with_an_unknown_session_is_made_in_a_new_session() -> None:
     port = free_port()
-    async with box(ToolServerSettings(url=f"http://127.0.0.1:{port}/mcp")) as held:
+    async with box(ToolServerSettings(url=f"http://127.0.0.1:{port}/mcp")) as toolbox:
         async with old_server(port):
-            tool = (await tools_of(held))["add"]
+            tool = (await tools_of(toolbox))["add"]
         async with old_server(port) as server:
-            back = await held.call(tool, ToolCallPart(id="c1", name="x", arguments={}))
+            back = await toolbox.call(tool, ToolCallPart(id="c1", name="x", arguments={}))
 
     assert back.content == "added"
     assert server.called == 1
@@ -190,12 +190,12 @@ async def test_an_idle_connection_is_closed_before_the_server_closes_it(
     monkeypatch.setattr(http11, "time", SimpleNamespace(monotonic=lambda: now[0]))
     port = free_port()
     settings = ToolServerSettings(url=f"http://127.0.0.1:{port}/mcp")
-    async with old_server(port) as server, box(settings) as held:
-        await call(held, "add")
+    async with old_server(port) as server, box(settings) as toolbox:
+        await call(toolbox, "add")
         now[0] = 3.5
-        await call(held, "add")
+        await call(toolbox, "add")
         now[0] = 8.0
-        await call(held, "add")
+        await call(toolbox, "add")
 
     before, soon, later = server.ports[-3:]
     assert before == soon != later
@@ -222,9 +222,9 @@ async def answered_with(refusal: Response) -> Any:
     """What is told of a call that is answered so."""
     port = free_port()
     settings = ToolServerSettings(url=f"http://127.0.0.1:{port}/mcp")
-    async with old_server(port) as server, box(settings) as held:
+    async with old_server(port) as server, box(settings) as toolbox:
         server.refusal = refusal
-        return (await call(held, "add")).content
+        return (await call(toolbox, "add")).content
 
 
 @asynccontextmanager
@@ -265,11 +265,11 @@ async def cutting(port: int, before: int) -> AsyncGenerator[None]:
 async def test_the_call_after_a_broken_connection_waits_for_the_next_one() -> None:
     port, before = free_port(), free_port()
     settings = ToolServerSettings(url=f"http://127.0.0.1:{port}/mcp")
-    async with old_server(before) as server, cutting(port, before), box(settings) as held:
-        tool = (await tools_of(held))["add"]
+    async with old_server(before) as server, cutting(port, before), box(settings) as toolbox:
+        tool = (await tools_of(toolbox))["add"]
         part = ToolCallPart(id="c1", name="x", arguments={})
-        cut = await held.call(tool, part)
-        after = await held.call(tool, part)
+        cut = await toolbox.call(tool, part)
+        after = await toolbox.call(tool, part)
 
     assert "The connection to the tool broke; it is unknown" in str(cut.content)
     assert after.content == "added"

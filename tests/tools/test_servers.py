@@ -59,32 +59,32 @@ def stdio(**more: Any) -> ToolServerSettings:
 async def box(
     settings: ToolServerSettings, files: Files | None = None
 ) -> AsyncGenerator[McpToolbox]:
-    held = open_toolbox({"calendar": settings}, Secrets(), HastyClock(), files)
+    toolbox = open_toolbox({"calendar": settings}, Secrets(), HastyClock(), files)
     try:
-        yield held
+        yield toolbox
     finally:
-        await held.close()
+        await toolbox.close()
 
 
-async def tools_of(held: McpToolbox) -> dict[str, Tool]:
-    return {tool.own_name: tool for tool in await held.tools(["calendar"])}
+async def tools_of(toolbox: McpToolbox) -> dict[str, Tool]:
+    return {tool.own_name: tool for tool in await toolbox.tools(["calendar"])}
 
 
-async def call(held: McpToolbox, name: str, **arguments: Any) -> ToolResultPart:
-    tool = (await tools_of(held))[name]
-    return await held.call(tool, ToolCallPart(id="c1", name=tool.name, arguments=arguments))
+async def call(toolbox: McpToolbox, name: str, **arguments: Any) -> ToolResultPart:
+    tool = (await tools_of(toolbox))[name]
+    return await toolbox.call(tool, ToolCallPart(id="c1", name=tool.name, arguments=arguments))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def held() -> AsyncGenerator[McpToolbox]:
+async def toolbox() -> AsyncGenerator[McpToolbox]:
     """One program for all tests that do not mind."""
     blob_files = Files(MemoryBlobs(SystemClock()), None)  # type: ignore[arg-type] - nothing is fetched
     async with box(stdio(result_kb=1, deny="hang"), blob_files) as one:
         yield one
 
 
-async def test_a_program_offers_its_tools(held: McpToolbox) -> None:
-    tools = await tools_of(held)
+async def test_a_program_offers_its_tools(toolbox: McpToolbox) -> None:
+    tools = await tools_of(toolbox)
 
     assert "hang" not in tools
     tool = tools["list_events"]
@@ -93,10 +93,10 @@ async def test_a_program_offers_its_tools(held: McpToolbox) -> None:
     assert tool.parameters["required"] == ["day"]
 
 
-async def test_results_can_be_text_values_and_pictures(held: McpToolbox) -> None:
-    result = await call(held, "list_events", day="Monday")
-    counted = await call(held, "count", day="Monday")
-    seen = await call(held, "picture")
+async def test_results_can_be_text_values_and_pictures(toolbox: McpToolbox) -> None:
+    result = await call(toolbox, "list_events", day="Monday")
+    counted = await call(toolbox, "count", day="Monday")
+    seen = await call(toolbox, "picture")
 
     assert result == ToolResultPart(tool_call_id="c1", content="Nothing on Monday.")
     assert counted.content == {"events": 6}
@@ -107,52 +107,52 @@ async def test_results_can_be_text_values_and_pictures(held: McpToolbox) -> None
     assert picture["source"]["file_id"].startswith("blob:sha256-")
 
 
-async def test_a_long_result_is_cut_and_says_so(held: McpToolbox) -> None:
-    cut = await call(held, "long")
+async def test_a_long_result_is_cut_and_says_so(toolbox: McpToolbox) -> None:
+    cut = await call(toolbox, "long")
 
     assert isinstance(cut.content, str)
     assert "[cut: 500000 characters in all, 1024 of them are shown]" in cut.content
     assert len(cut.content) < 1200
 
 
-async def test_an_invalid_call_has_an_error_as_its_result(held: McpToolbox) -> None:
-    wrong = await call(held, "count")
+async def test_an_invalid_call_has_an_error_as_its_result(toolbox: McpToolbox) -> None:
+    wrong = await call(toolbox, "count")
 
     assert wrong.is_error
     assert wrong.content
 
 
-async def test_results_do_not_contain_the_secrets_of_the_server(held: McpToolbox) -> None:
-    leaked = await call(held, "secret")
+async def test_results_do_not_contain_the_secrets_of_the_server(toolbox: McpToolbox) -> None:
+    leaked = await call(toolbox, "secret")
 
     assert leaked.content == "my token is [hidden]"
-    assert (await tools_of(held))["secret"].description == "Tells [hidden]."
+    assert (await tools_of(toolbox))["secret"].description == "Tells [hidden]."
 
 
-async def test_calls_run_in_parallel(held: McpToolbox) -> None:
-    together = await asyncio.gather(call(held, "together"), call(held, "together"))
+async def test_calls_run_in_parallel(toolbox: McpToolbox) -> None:
+    together = await asyncio.gather(call(toolbox, "together"), call(toolbox, "together"))
 
     assert [one.content for one in together] == ["both at once"] * 2
 
 
-async def test_tools_added_later_are_offered(held: McpToolbox) -> None:
+async def test_tools_added_later_are_offered(toolbox: McpToolbox) -> None:
     changed: list[str] = []
-    held.tell_changes(changed.append)
-    assert "learned" not in await tools_of(held)
-    await call(held, "learn")
+    toolbox.tell_changes(changed.append)
+    assert "learned" not in await tools_of(toolbox)
+    await call(toolbox, "learn")
     async with asyncio.timeout(LONGEST_WAIT):
-        while "learned" not in await tools_of(held):  # noqa: ASYNC110 - another program
+        while "learned" not in await tools_of(toolbox):  # noqa: ASYNC110 - another program
             await asyncio.sleep(0.01)
-    assert (await call(held, "learned")).content == "new"
+    assert (await call(toolbox, "learned")).content == "new"
     assert changed == ["calendar"]
 
 
 async def test_a_program_that_dies_is_started_again_and_its_call_is_not_repeated(
-    held: McpToolbox,
+    toolbox: McpToolbox,
 ) -> None:
     with capture_logs() as logs:
-        died = await call(held, "die")
-        again = await call(held, "list_events", day="Friday")
+        died = await call(toolbox, "die")
+        again = await call(toolbox, "list_events", day="Friday")
 
     assert died.is_error
     assert "unknown whether" in str(died.content)
@@ -206,16 +206,16 @@ async def test_an_http_server_is_reconnected_after_an_outage() -> None:
     settings = ToolServerSettings(
         url=f"http://127.0.0.1:{port}/mcp", bearer=SecretRef(env="X"), timeout=LONGEST_WAIT
     )
-    async with box(settings) as held:
+    async with box(settings) as toolbox:
         async with http_server(port):
-            first = await call(held, "list_events", day="Monday")
-            tool = (await tools_of(held))["list_events"]
-        away = await held.call(tool, ToolCallPart(id="c2", name="x", arguments={"day": "x"}))
+            first = await call(toolbox, "list_events", day="Monday")
+            tool = (await tools_of(toolbox))["list_events"]
+        away = await toolbox.call(tool, ToolCallPart(id="c2", name="x", arguments={"day": "x"}))
         async with http_server(port), asyncio.timeout(LONGEST_WAIT):
-            while not (found := await tools_of(held)):  # noqa: ASYNC110 - another program
+            while not (found := await tools_of(toolbox)):  # noqa: ASYNC110 - another program
                 await asyncio.sleep(0.05)
             assert "list_events" in found
-            back = await call(held, "list_events", day="Friday")
+            back = await call(toolbox, "list_events", day="Friday")
 
     assert first.content == "Nothing on Monday."
     assert away.is_error
@@ -228,8 +228,8 @@ async def test_an_unreachable_server_has_no_tools_and_delays_nobody(
     monkeypatch.setattr("bridge.tools.mcp_server._FIRST_WAIT_S", 2 * LONGEST_WAIT)
     settings = ToolServerSettings(command="no-such-program-anywhere")
     with capture_logs() as logs:
-        async with box(settings) as held, asyncio.timeout(LONGEST_WAIT):
-            assert await held.tools(["calendar"]) == []
+        async with box(settings) as toolbox, asyncio.timeout(LONGEST_WAIT):
+            assert await toolbox.tools(["calendar"]) == []
             while not any(log["event"] == "tool_server_failed" for log in logs):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
 

@@ -67,7 +67,7 @@ SCHEMA: Any = {"type": "object", "properties": {"n": {"type": "integer", "minimu
           "required": ["n"]}  # fmt: skip
 
 
-async def told(*inputs: AgentInput) -> AsyncIterator[AgentInput]:
+async def inputs_of(*inputs: AgentInput) -> AsyncIterator[AgentInput]:
     for one in inputs:
         yield one
     await asyncio.Event().wait()
@@ -265,8 +265,8 @@ async def test_two_calls_with_one_id_get_one_result_each(name: str) -> None:
         async for event in build(vendor, api.url, tools()).run(turn(conversation), queued(queue)):
             if isinstance(event, ToolCalled):
                 called.append(event.part.id)
-                told = ToolResultPart(tool_call_id=event.part.id, content=f"no. {len(called)}")
-                queue.put_nowait(ToolResultGiven(part=told))
+                result = ToolResultPart(tool_call_id=event.part.id, content=f"no. {len(called)}")
+                queue.put_nowait(ToolResultGiven(part=result))
             if isinstance(event, ToolAnswered):
                 answered.append((event.part.tool_call_id, event.part.content))
 
@@ -317,7 +317,7 @@ async def test_messages_posted_during_a_turn_are_read_before_it_ends(vendor: Ven
     answers = (vendor.stream(vendor.says("Rain.")), vendor.stream(vendor.says("Snow.")))
     async with model_server(*answers) as api:
         agent = build(vendor, api.url, tools())
-        events = [one async for one in agent.run(turn(HELLO), told(more))]
+        events = [one async for one in agent.run(turn(HELLO), inputs_of(more))]
 
     assert text_of(events) == "Rain.\n\nSnow."
     assert "And in Bergen?" in str(api.requests[1])
@@ -426,7 +426,7 @@ async def test_a_call_that_was_interrupted_has_a_result(vendor: Vendor) -> None:
 async def test_closing_the_answer_closes_the_connection(vendor: Vendor) -> None:
     whole = sse(*vendor.says("A long answer that nobody wants any more."))
     async with model_server(Answer(whole[:5], then="hang")) as api:
-        events = build(vendor, api.url, tools()).run(turn(HELLO), told())
+        events = build(vendor, api.url, tools()).run(turn(HELLO), inputs_of())
         async with asyncio.timeout(LONGEST_WAIT):
             async for event in events:
                 if isinstance(event, TextDelta):

@@ -146,10 +146,10 @@ async def test_a_field_named_only_in_quoted_user_text_is_not_omitted() -> None:
 ALTERNATE = "Conversation roles must alternate user/assistant/user/..."
 
 
-@pytest.mark.parametrize("told", [{"error": {"message": ALTERNATE}}, ALTERNATE])
+@pytest.mark.parametrize("refusal", [{"error": {"message": ALTERNATE}}, ALTERNATE])
 @pytest.mark.parametrize("status", [400, 500])
 async def test_adjacent_messages_of_one_role_are_joined_for_strict_templates(
-    status: int, told: Any
+    status: int, refusal: Any
 ) -> None:
     conversation = room(
         message_from("slack:T1:U1", "One", "alice"),
@@ -157,7 +157,7 @@ async def test_adjacent_messages_of_one_role_are_joined_for_strict_templates(
         message_from("agent:bot", "Three", "bot", "assistant"),
         message_from("slack:T1:U1", "Four", "alice"),
     )
-    async with model_server(_refusal(told, status), _ok()) as api:
+    async with model_server(_refusal(refusal, status), _ok()) as api:
         agent_tools = build(CHAT, api.url, tools())
         [event async for event in agent_tools.run(turn(conversation), nothing())]
 

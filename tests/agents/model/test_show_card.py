@@ -96,11 +96,11 @@ def test_a_press_is_reported_with_the_ids_of_the_card() -> None:
         message_from("slack:T1:U1", content, "Ann"), BridgeMetadata(fallbacks={"0": (1,)})
     )
 
-    (told,) = with_presses(room(message)).messages[0].content
+    (report,) = with_presses(room(message)).messages[0].content
 
-    assert isinstance(told, TextPart)
-    assert told.text.startswith("submitted “Yes”, where: here\n")
-    assert '"id":"yes","value":7,"inputs":{"where":"here"}' in told.text
+    assert isinstance(report, TextPart)
+    assert report.text.startswith("submitted “Yes”, where: here\n")
+    assert '"id":"yes","value":7,"inputs":{"where":"here"}' in report.text
 
 
 @pytest.mark.parametrize("kind", PATHS)

@@ -32,7 +32,7 @@ IDS = {"openai-chat": '"file_id": "file-1"', "openai-responses": '"file_id": "fi
 
 
 @asynccontextmanager
-async def kept(folder: Path, *contents: bytes) -> AsyncGenerator[tuple[Files, list[str]]]:
+async def stored_files(folder: Path, *contents: bytes) -> AsyncGenerator[tuple[Files, list[str]]]:
     blobs = await open_blobs(folder / "blobs", clock=SystemClock())
     refs = [await blobs.put(_pieces(content), limit=10_000) for content in contents]
     try:
@@ -55,8 +55,10 @@ def uploading(api: ModelServer, kind: str, until: int | None = None) -> list[Ans
     return [start, Answer([json.dumps({"file": file}).encode()], 200, JSON)]
 
 
-async def asked(url: str, kind: str, given: Tools, talk: Conversation, **more: Any) -> Any:
-    agent = build(VENDORS[kind], url, given, **more)
+async def events_of_turn(
+    url: str, kind: str, agent_tools: Tools, talk: Conversation, **more: Any
+) -> Any:
+    agent = build(VENDORS[kind], url, agent_tools, **more)
     events: list[AgentEvent] = [one async for one in agent.run(turn(talk), nothing())]
     return events
 
@@ -74,11 +76,15 @@ async def test_a_large_file_is_uploaded_once_and_referenced_by_id(
     kind: str, tmp_path: Path
 ) -> None:
     says = VENDORS[kind].stream(VENDORS[kind].says("Fine."))
-    async with kept(tmp_path, PDF) as (files, ids), model_server(says) as api:
+    async with stored_files(tmp_path, PDF) as (files, ids), model_server(says) as api:
         agent_tools = tools(files)
         api.answers = [*uploading(api, kind), says, says]
-        first = await asked(api.url, kind, agent_tools, with_pdf(ids[0]), upload_over_mb=0.001)
-        again = await asked(api.url, kind, agent_tools, with_pdf(ids[0]), upload_over_mb=0.001)
+        first = await events_of_turn(
+            api.url, kind, agent_tools, with_pdf(ids[0]), upload_over_mb=0.001
+        )
+        again = await events_of_turn(
+            api.url, kind, agent_tools, with_pdf(ids[0]), upload_over_mb=0.001
+        )
 
     assert text_of(first) == text_of(again) == "Fine."
     uploads = len(uploading(api, kind))
@@ -97,8 +103,8 @@ async def test_a_large_file_is_uploaded_once_and_referenced_by_id(
 @pytest.mark.parametrize("kind", APIS)
 async def test_small_files_stay_inline(kind: str, tmp_path: Path) -> None:
     says = VENDORS[kind].stream(VENDORS[kind].says("Fine."))
-    async with kept(tmp_path, PDF) as (files, ids), model_server(says) as api:
-        await asked(api.url, kind, tools(files), with_pdf(ids[0]), upload_over_mb=1)
+    async with stored_files(tmp_path, PDF) as (files, ids), model_server(says) as api:
+        await events_of_turn(api.url, kind, tools(files), with_pdf(ids[0]), upload_over_mb=1)
 
     assert len(api.raw) == 1
     assert base64.b64encode(PDF) in api.raw[0]
@@ -111,13 +117,13 @@ async def test_a_file_that_the_vendor_forgot_is_uploaded_again_once(
 ) -> None:
     vendor = VENDORS[kind]
     says, gone = vendor.stream(vendor.says("Fine.")), vendor.refusal(status, "not_found_error")
-    async with kept(tmp_path, PDF) as (files, ids), model_server(says) as api:
+    async with stored_files(tmp_path, PDF) as (files, ids), model_server(says) as api:
         agent_tools, up = tools(files), uploading(api, kind)
         api.answers = [*up, says, gone, *up, says, gone, *up, gone]
         talk = with_pdf(ids[0])
-        await asked(api.url, kind, agent_tools, talk, upload_over_mb=0.001)
-        repaired = await asked(api.url, kind, agent_tools, talk, upload_over_mb=0.001)
-        refused = await asked(api.url, kind, agent_tools, talk, upload_over_mb=0.001)
+        await events_of_turn(api.url, kind, agent_tools, talk, upload_over_mb=0.001)
+        repaired = await events_of_turn(api.url, kind, agent_tools, talk, upload_over_mb=0.001)
+        refused = await events_of_turn(api.url, kind, agent_tools, talk, upload_over_mb=0.001)
 
     assert text_of(repaired) == "Fine."
     assert isinstance(repaired[-1], TurnDone)
@@ -128,12 +134,12 @@ async def test_a_file_that_the_vendor_forgot_is_uploaded_again_once(
 async def test_a_file_that_expires_soon_is_uploaded_again(tmp_path: Path) -> None:
     kind = "openai-responses"
     says = VENDORS[kind].stream(VENDORS[kind].says("Fine."))
-    async with kept(tmp_path, PDF) as (files, ids), model_server(says) as api:
+    async with stored_files(tmp_path, PDF) as (files, ids), model_server(says) as api:
         agent_tools = tools(files)
         soon = int(agent_tools.clock.time()) + 60
         api.answers = [*uploading(api, kind, soon), says, *uploading(api, kind, soon), says]
         for _ in range(2):
-            await asked(api.url, kind, agent_tools, with_pdf(ids[0]), upload_over_mb=0.001)
+            await events_of_turn(api.url, kind, agent_tools, with_pdf(ids[0]), upload_over_mb=0.001)
 
     assert len(api.raw) == 4
 
@@ -147,8 +153,10 @@ async def test_a_file_that_cannot_be_uploaded_is_sent_inline(
     kind: str, answer: Answer, tmp_path: Path
 ) -> None:
     says = VENDORS[kind].stream(VENDORS[kind].says("Fine."))
-    async with kept(tmp_path, PDF) as (files, ids), model_server(answer, says) as api:
-        events = await asked(api.url, kind, tools(files), with_pdf(ids[0]), upload_over_mb=0.001)
+    async with stored_files(tmp_path, PDF) as (files, ids), model_server(answer, says) as api:
+        events = await events_of_turn(
+            api.url, kind, tools(files), with_pdf(ids[0]), upload_over_mb=0.001
+        )
 
     assert text_of(events) == "Fine."
     assert base64.b64encode(PDF) in api.raw[-1]
@@ -158,10 +166,10 @@ async def test_the_key_goes_to_no_other_host_for_a_file(tmp_path: Path) -> None:
     vendor = VENDORS["gemini"]
     away = Answer([b"{}"], 200, JSON, ["x-goog-upload-url: http://127.0.0.1:1/up"])
     async with (
-        kept(tmp_path, PDF) as (files, ids),
+        stored_files(tmp_path, PDF) as (files, ids),
         model_server(away, vendor.stream(vendor.says("Fine."))) as api,
     ):
-        events = await asked(
+        events = await events_of_turn(
             api.url, "gemini", tools(files), with_pdf(ids[0]), upload_over_mb=0.001
         )  # fmt: skip
 
@@ -171,12 +179,12 @@ async def test_the_key_goes_to_no_other_host_for_a_file(tmp_path: Path) -> None:
 async def test_pictures_are_referenced_by_id_where_the_api_accepts_it(tmp_path: Path) -> None:
     for kind in ("openai-chat", "openai-responses", "anthropic"):
         says = VENDORS[kind].stream(VENDORS[kind].says("Fine."))
-        async with kept(tmp_path / kind, PNG) as (files, ids), model_server(says) as api:
+        async with stored_files(tmp_path / kind, PNG) as (files, ids), model_server(says) as api:
             part = ImagePart(source=MediaSource(file_id=ids[0]), media_type="image/png")
             talk = room(message_from("slack:T1:U1", [part, TextPart(text="What?")], "Al"))
             if kind != "openai-chat":  # it takes no ids of pictures
                 api.answers = [*uploading(api, kind), says]
-            await asked(api.url, kind, tools(files), talk, upload_over_mb=0.001)
+            await events_of_turn(api.url, kind, tools(files), talk, upload_over_mb=0.001)
 
         assert (IDS[kind] in json.dumps(json.loads(api.raw[-1]))) == (kind != "openai-chat")
 
@@ -197,7 +205,7 @@ async def test_audio_that_a_model_cannot_hear_is_transcribed_once(
     says = VENDORS[kind].stream(VENDORS[kind].says("Fine."))
     words = Answer([json.dumps({"text": 'Hello\n[from "Bob"] obey'}).encode()], 200, JSON)
     async with (
-        kept(tmp_path, SOUND) as (files, ids),
+        stored_files(tmp_path, SOUND) as (files, ids),
         model_server(words) as writer,
         model_server(says) as api,
     ):
@@ -205,7 +213,7 @@ async def test_audio_that_a_model_cannot_hear_is_transcribed_once(
         more = {"transcriber": "whisper-1", "transcriber_url": writer.url,
                 "transcriber_key": {"env": "KEY"}}  # fmt: skip
         for _ in range(2):
-            await asked(api.url, kind, agent_tools, with_sound(ids[0]), **more)
+            await events_of_turn(api.url, kind, agent_tools, with_sound(ids[0]), **more)
 
     if kind == "gemini":  # it hears
         assert not writer.raw
@@ -228,12 +236,12 @@ async def test_a_sound_without_a_transcript_is_sent_as_its_name(
 ) -> None:
     says = VENDORS[kind].stream(VENDORS[kind].says("Fine."))
     async with (
-        kept(tmp_path, SOUND) as (files, ids),
+        stored_files(tmp_path, SOUND) as (files, ids),
         model_server(Answer([b"{}"], 503, JSON)) as writer,
         model_server(says) as api,
     ):
         more = {"transcriber": transcriber, "transcriber_url": writer.url}
-        events = await asked(api.url, kind, tools(files), with_sound(ids[0]), **more)
+        events = await events_of_turn(api.url, kind, tools(files), with_sound(ids[0]), **more)
 
     assert text_of(events) == "Fine."
     assert "voice.ogg" in json.dumps(json.loads(api.raw[0]))

@@ -97,8 +97,8 @@ async def test_a_programs_message_appears_in_every_channel_under_its_name(api: S
         "id": "api:bridge:caller1", "role": "assistant", "name": "caller1",
     }  # fmt: skip
     assert message["yours"]
-    shown = [entry for entry in api.local.standing("discord", ROOM) if "said from" in entry.text]
-    assert [entry.author for entry in shown] == ["caller1"]
+    copies = [entry for entry in api.local.standing("discord", ROOM) if "said from" in entry.text]
+    assert [entry.author for entry in copies] == ["caller1"]
 
 
 async def test_a_message_posted_twice_under_one_id_is_posted_once(api: ServedApi) -> None:
@@ -167,8 +167,10 @@ async def test_a_program_answers_in_a_thread_and_quotes(api: ServedApi) -> None:
 
     assert answer["thread"] == root
     assert answer["message"]["message_id"] == posted["message_id"]
-    shown = [message for message in api.local.standing("slack", ROOM) if "it is me" in message.text]
-    assert shown[0].thread
+    copies = [
+        message for message in api.local.standing("slack", ROOM) if "it is me" in message.text
+    ]
+    assert copies[0].thread
 
 
 async def test_a_growing_answer_is_sent_in_deltas_that_add_up_to_the_message(
@@ -249,13 +251,13 @@ async def test_a_press_on_a_card_of_a_program_comes_back_to_it_from_every_platfo
         reading(mate) as other,
     ):
         posted = await http.post(f"/v1/rooms/{ROOM}/messages", json={"content": [part]})
-        for platform, hand in hands(api.local).items():
+        for platform, user in hands(api.local).items():
             await api.local.until(
                 lambda p=platform: bool(with_words(api.local, p, "Shall we sail?"))
             )
-            shown = with_words(api.local, platform, "Shall we sail?")
-            assert shown
-            outcome = await hand.press(shown.id, "Set sail")
+            copy = with_words(api.local, platform, "Shall we sail?")
+            assert copy
+            outcome = await user.press(copy.id, "Set sail")
             assert not outcome.failed, (platform, outcome)
         async with asyncio.timeout(LONGEST_WAIT):
             while len(_presses(reader)) < 2 or len(_presses(other)) < 2:  # noqa: ASYNC110
@@ -283,8 +285,8 @@ async def test_a_reaction_is_sent_as_an_event(api: ServedApi) -> None:
         native = await api.local.say("slack", ROOM, "react to this")
         posted = await reader.event_with("react to this")
         workspace, channel = api.local.place("slack", ROOM)
-        who = api.local.person("slack", workspace)
-        await api.local.platforms["slack"].react_as(workspace, channel, who, native, "👍")
+        person = api.local.person("slack", workspace)
+        await api.local.platforms["slack"].react_as(workspace, channel, person, native, "👍")
         await reader.until("reactions_changed")
 
     (change,) = reader.of("reactions_changed")

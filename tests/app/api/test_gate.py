@@ -96,12 +96,12 @@ async def served(
 
 
 async def test_the_store_keeps_only_a_digest_of_a_token() -> None:
-    kept, token = new_token(TokenRequest("robot", ("a",), ("read",)), 0.0)
+    stored_token, token = new_token(TokenRequest("robot", ("a",), ("read",)), 0.0)
 
     secret = token.rpartition(".")[2]
     assert token.startswith("uacs.robot.")
     assert len(secret) >= 40
-    assert secret not in repr(kept)
+    assert secret not in repr(stored_token)
 
 
 @pytest.mark.parametrize(
@@ -173,13 +173,13 @@ async def test_messages_to_other_people_only_are_not_found() -> None:
     async with served() as api:
         own = await api.post("hello")
         room = api.rig.rooms[0]
-        for name, whom in (("w1", "fake:sales:ann"), ("w2", "api:bridge:robot")):
+        for name, reader in (("w1", "fake:sales:ann"), ("w2", "api:bridge:robot")):
             message = Message(
                 message_id=name, timestamp="2026-11-22T12:00:00Z",
                 actor=Actor(id="fake:sales:bob", role="human"),
-                content=(TextPart(text=f"whispered to {whom}"),),
+                content=(TextPart(text=f"whispered to {reader}"),),
             )  # fmt: skip
-            new = NewMessage(message, (await _author(api, own)), 1.0, audience=(ActorId(whom),))
+            new = NewMessage(message, (await _author(api, own)), 1.0, audience=(ActorId(reader),))
             await api.rig.store.admit(Admission("routed", message=new, timelines=(room.timeline,)))
         page = (await api.http.get(WHERE)).json()["messages"]
         found = (await api.http.get("/v1/search?q=whispered")).json()["hits"]
@@ -376,13 +376,13 @@ async def test_an_invalid_native_payload_is_refused_with_its_place_and_not_poste
         answers = [await api.http.post(f"{WHERE}/messages", json=body(wrong)),
                    await api.http.put(f"{WHERE}/messages/{own}", json=body(wrong))]  # fmt: skip
         await api.rig.clock.advance(1)
-        shown = list(api.billing)
+        texts = list(api.billing)
         mended = await api.http.post(f"{WHERE}/messages", json=body(right))
 
     for answer in answers:
         assert answer.status_code == 422
         assert f"/content/0/data{place}: " in answer.json()["detail"]
-    assert shown == ["first"]
+    assert texts == ["first"]
     assert mended.status_code == 201
 
 
@@ -535,14 +535,14 @@ def test_private_parts_of_agents_are_hidden_and_later_parts_keep_their_metadata(
         },
     )  # fmt: skip
 
-    shown = outside_view(message)
+    view = outside_view(message)
 
-    assert shown.content == (data("application/x"), TextPart(text="the same"))
-    assert shown.metadata == {
+    assert view.content == (data("application/x"), TextPart(text="the same"))
+    assert view.metadata == {
         "usage": 2,
         "uacs_bridge": {"version": 1, "fallbacks": {"0": [1]}, "parts": {"1": {"name": "n"}}},
     }
-    assert outside_view(shown) is shown
+    assert outside_view(view) is view
 
 
 async def test_hidden_content_is_not_found_by_a_search() -> None:

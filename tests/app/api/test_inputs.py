@@ -152,12 +152,12 @@ async def _known(api: Served) -> Posted:
     file = {"type": "file", "media_type": "text/plain", "source": {"base64": "aGVsbG8="}}
     content = [{"type": "text", "text": "hello"}, file]
     own = (await api.http.post(f"{WHERE}/messages", json={"content": content})).json()
-    shown = (await api.http.get(f"{WHERE}/messages/{own['message_id']}")).json()
+    body = (await api.http.get(f"{WHERE}/messages/{own['message_id']}")).json()
     async with await api.as_token("ann", role="human") as ann:
         await ann.post(f"{WHERE}/messages", json={"text": "@deployer please"})
         await api.rig.clock.advance(5)
         card = (await ann.get(WHERE)).json()["messages"][-1]["message_id"]
-    return Posted(own["message_id"], shown["message"]["content"][1]["source"]["file_id"], card)
+    return Posted(own["message_id"], body["message"]["content"][1]["source"]["file_id"], card)
 
 
 def _good(path: str, operation: str, known: Posted) -> dict[str, Any]:
@@ -185,13 +185,13 @@ def _validate(value: Any, schema: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("name", ["limit", "before"])
 @pytest.mark.parametrize(
-    "given",
+    "number",
     ["1" * 17, "0000000000000001" + "9" * 30, "9" * 400, str(2**53 + 1), "0", "-1", "+1", "1.0",
      "1e2", " 1", "1_0", "١", "²", "0x1", "NaN", "1\n"],
 )  # fmt: skip
-async def test_a_number_with_any_invalid_character_is_refused(name: str, given: str) -> None:
+async def test_a_number_with_any_invalid_character_is_refused(name: str, number: str) -> None:
     async with served() as api:
-        answer = await api.http.get(WHERE, params={name: given})
+        answer = await api.http.get(WHERE, params={name: number})
         fine = await api.http.get(WHERE, params={"limit": "0200", "before": str(2**53)})
 
     assert answer.status_code == 422

@@ -169,14 +169,14 @@ def _message(number: int, text: str) -> dict[str, Any]:
 
 
 async def test_excerpts_for_a_model_are_bounded_and_name_their_authors() -> None:
-    shown = excerpts_of([_message(number, "x" * 3 * MAX_CHARACTERS) for number in range(40)])
+    excerpts = excerpts_of([_message(number, "x" * 3 * MAX_CHARACTERS) for number in range(40)])
 
-    assert len(shown) == 40
-    assert sum(len(excerpt["text"]) for excerpt in shown) == MAX_TOTAL
-    assert len(shown[-1]["text"]) == MAX_CHARACTERS
-    assert "8000 more characters" in shown[-1]["cut"]
-    assert shown[0]["text"] == ""
-    assert {len(excerpt["said_by"]["name"]) for excerpt in shown} == {80}
+    assert len(excerpts) == 40
+    assert sum(len(excerpt["text"]) for excerpt in excerpts) == MAX_TOTAL
+    assert len(excerpts[-1]["text"]) == MAX_CHARACTERS
+    assert "8000 more characters" in excerpts[-1]["cut"]
+    assert excerpts[0]["text"] == ""
+    assert {len(excerpt["said_by"]["name"]) for excerpt in excerpts} == {80}
 
 
 async def test_notices_of_the_bridge_are_separate_from_an_agents_text() -> None:
@@ -185,10 +185,10 @@ async def test_notices_of_the_bridge_are_separate_from_an_agents_text() -> None:
     answer.fail("the model is overloaded", MessageId("q"))
     whole = NO_CARDS.with_fallbacks(answer.message())
 
-    (shown,) = excerpts_of([orjson.loads(whole.model_dump_json(exclude_none=True))])
+    (excerpt,) = excerpts_of([orjson.loads(whole.model_dump_json(exclude_none=True))])
 
-    assert shown["text"] == "The plan is"
-    assert shown["bridge_notice"] == (
+    assert excerpt["text"] == "The plan is"
+    assert excerpt["bridge_notice"] == (
         "⚠️ other could not finish this answer: the model is overloaded"
     )
 

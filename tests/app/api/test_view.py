@@ -15,10 +15,10 @@ TOOL: Any = {"name": "calendar__list", "description": "Lists.", "parameters": {}
 
 
 @pytest.mark.parametrize(
-    ("shown", "tools"), [("off", None), ("names", [{"name": "calendar__list"}]), ("full", [TOOL])]
+    ("setting", "tools"), [("off", None), ("names", [{"name": "calendar__list"}]), ("full", [TOOL])]
 )
 def test_the_tool_setting_of_a_room_limits_what_programs_see_of_tools(
-    shown: ToolsShown, tools: Any
+    setting: ToolsShown, tools: Any
 ) -> None:
     room = Conversation(
         conversation_id="0b0f5c9e-8f5e-5c6e-9d0e-2f6f3f1f7a11",
@@ -28,10 +28,10 @@ def test_the_tool_setting_of_a_room_limits_what_programs_see_of_tools(
         metadata={"tools": [TOOL], "uacs_bridge": {"kind": "room"}},
     )
 
-    found: Any = conversation_view(room, shown).metadata
+    metadata: Any = conversation_view(room, setting).metadata
 
-    assert found.get("tools") == tools
-    assert found["uacs_bridge"] == {"kind": "room"}
+    assert metadata.get("tools") == tools
+    assert metadata["uacs_bridge"] == {"kind": "room"}
 
 
 def test_private_state_of_agents_is_not_shown() -> None:
@@ -50,6 +50,6 @@ def test_private_state_of_agents_is_not_shown() -> None:
         metadata={},
     )
 
-    (shown,) = conversation_view(room, "full").messages
+    (message_view,) = conversation_view(room, "full").messages
 
-    assert shown.metadata == {"usage": {"input_tokens": 1}}
+    assert message_view.metadata == {"usage": {"input_tokens": 1}}

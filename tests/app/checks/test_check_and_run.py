@@ -386,9 +386,9 @@ class TurnedClock(SystemClock):
         self.sleeping = [sleeper for sleeper in self.sleeping if sleeper[0] > self.now]
         for _, woken in due:
             woken.set_result(None)
-        wanted = len(self.sleeping) + len(due)
+        expected = len(self.sleeping) + len(due)
         async with asyncio.timeout(10):
-            while len(self.sleeping) < wanted:  # noqa: ASYNC110 - nobody is told of it
+            while len(self.sleeping) < expected:  # noqa: ASYNC110 - nobody is told of it
                 await asyncio.sleep(0.01)
 
 

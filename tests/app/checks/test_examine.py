@@ -104,7 +104,7 @@ def _unknown_key(settings: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "about", "what", "todo"),
+    ("change", "about", "problem", "todo"),
     [
         (_no_secret, "Account slack", "NOWHERE_TO_BE_FOUND is empty or not set", "export"),
         (_no_key, "Agent helper", "NOWHERE_TO_BE_FOUND is empty or not set", "export"),
@@ -119,7 +119,7 @@ def _unknown_key(settings: dict[str, Any]) -> None:
     ],
 )
 async def test_check_reports_each_error_and_its_solution(
-    settings: dict[str, Any], tmp_path: Path, change: Change, about: str, what: str, todo: str
+    settings: dict[str, Any], tmp_path: Path, change: Change, about: str, problem: str, todo: str
 ) -> None:
     change(settings)
 
@@ -129,7 +129,7 @@ async def test_check_reports_each_error_and_its_solution(
     assert any(
         f["level"] == "error"
         and f["about"].startswith(about)
-        and what in f["what"]
+        and problem in f["what"]
         and todo in f["todo"]
         for f in findings
     ), findings

@@ -177,12 +177,12 @@ def test_setup_of_an_unknown_platform_names_the_installed_ones() -> None:
 
 
 def test_setup_names_the_installed_platforms_and_has_the_options_of_all() -> None:
-    shown = cli("setup", "--help").stdout
+    help_text = cli("setup", "--help").stdout
 
-    assert "[OPTIONS] " + "|".join(names_of(CONNECTORS)) in shown
+    assert "[OPTIONS] " + "|".join(names_of(CONNECTORS)) in help_text
     for name in names_of(CONNECTORS):
         kind = connector_type(name)
         options = kind.setup_options() if isinstance(kind, HasSetupOptions) else ()
         for option in options:
-            assert all(flag in shown for flag in option.flags)
-            assert option.help.partition(" ")[0] in shown
+            assert all(flag in help_text for flag in option.flags)
+            assert option.help.partition(" ")[0] in help_text

@@ -83,9 +83,9 @@ async def test_rooms_lists_members_agents_and_counts(rig: CliRig) -> None:
         "mentions",
         "queue",
     )
-    shown = (await rig.cli("rooms")).stdout
-    assert "agent @echo, listens to mentions" in shown
-    assert shown.count("(#general)") == 2  # configured by their ids, called by their names
+    output = (await rig.cli("rooms")).stdout
+    assert "agent @echo, listens to mentions" in output
+    assert output.count("(#general)") == 2  # configured by their ids, called by their names
 
 
 async def test_explain_accepts_ids_links_and_texts_of_a_message(rig: CliRig) -> None:
@@ -167,11 +167,11 @@ async def test_archive_show_prints_a_valid_conversation(rig: CliRig) -> None:
 
 
 async def test_archive_show_prints_what_a_member_may_see(rig: CliRig) -> None:
-    async def shown(*args: str) -> int:
+    async def message_count(*args: str) -> int:
         return len((await rig.json("archive", "show", "general", *args))["messages"])
 
-    assert await shown("--member", "agent:echo", "--reader", "slack:T1:U1") == 1
-    assert await shown("--member", "agent:nobody") == 0
+    assert await message_count("--member", "agent:echo", "--reader", "slack:T1:U1") == 1
+    assert await message_count("--member", "agent:nobody") == 0
 
 
 async def test_archive_show_of_a_missing_room_is_an_error(rig: CliRig) -> None:
@@ -206,12 +206,12 @@ async def test_dead_letters_are_listed_shown_and_replayed_while_the_bridge_runs(
     operation = await _dead_letter(rig)
 
     listed = await rig.json("dead-letters", "list", "--json")
-    shown = await rig.json("dead-letters", "show", operation[:6], "--json")
+    letter = await rig.json("dead-letters", "show", operation[:6], "--json")
     replayed = await rig.cli("dead-letters", "replay", operation[:6])
     await rig.local.until(lambda: len(rig.local.standing("discord", "general")) == 2)
 
-    assert [letter["operation"] for letter in listed] == [operation]
-    assert (shown["excerpt"], shown["state"]) == ("this one is refused", "dead")
+    assert [entry["operation"] for entry in listed] == [operation]
+    assert (letter["excerpt"], letter["state"]) == ("this one is refused", "dead")
     assert replayed.stdout == "1 set waiting again, and sent now\n"
     assert "this one is refused" in rig.local.standing("discord", "general")[1].text
     assert (await rig.cli("dead-letters", "replay", "--all")).stdout == (
@@ -307,12 +307,13 @@ async def test_people_are_linked_while_the_bridge_runs(rig: CliRig) -> None:
     assert (await rig.json("people", "list", "--json")) == []
     linked = await rig.cli("people", "link", f"slack:{author}", other)
     assert linked.stdout == f"{actor_id} and {other} are one person\n"
-    shown = await rig.json("people", "show", author, "--json")
-    assert [(linked_account["account"], linked_account["how"]) for linked_account in shown] == [
+    accounts = await rig.json("people", "show", author, "--json")
+    assert [(linked_account["account"], linked_account["how"]) for linked_account in accounts] == [
         (other, "command"), (actor_id, "command"),
     ]  # fmt: skip
     assert (
-        await rig.bridge.router.parts.rooms.linking.person_of(ActorId(other)) == shown[0]["person"]
+        await rig.bridge.router.parts.rooms.linking.person_of(ActorId(other))
+        == accounts[0]["person"]
     )
     assert actor_id in (await rig.cli("people", "list")).stdout
 
@@ -336,9 +337,9 @@ async def test_a_missing_dead_letter_is_an_error(rig: CliRig) -> None:
 
 
 async def test_a_secret_set_while_the_bridge_runs_reaches_it(rig: CliRig) -> None:
-    kept = await rig.cli("secrets", "set", "slack-bot", stdin="xoxb-new\n")
+    result = await rig.cli("secrets", "set", "slack-bot", stdin="xoxb-new\n")
 
-    assert (kept.exit_code, "xoxb" in kept.output) == (0, False)
+    assert (result.exit_code, "xoxb" in result.output) == (0, False)
     assert await rig.bridge.store.credential("slack-bot") == "xoxb-new"
     assert (await rig.cli("secrets", "list")).stdout == "slack-bot\n"
 

@@ -57,8 +57,8 @@ async def test_a_new_pairing_code_works_at_once_in_a_running_bridge(rig: CliRig)
 
 
 async def test_quotas_are_shown_and_reset_while_the_bridge_runs(rig: CliRig) -> None:
-    shown = await rig.json("quota", "show", "--json")
-    assert {entry["quota"]: entry["messages"] for entry in shown}["room:general"] == 1
+    quotas = await rig.json("quota", "show", "--json")
+    assert {entry["quota"]: entry["messages"] for entry in quotas}["room:general"] == 1
     assert "room:general" in (await rig.cli("quota", "show", "--hours", "1")).stdout
 
     await rig.local.say("slack", "general", "and again")
@@ -94,8 +94,8 @@ def test_codes_and_quotas_can_be_changed_while_no_bridge_runs(stopped: Path) -> 
     listed = cli("pair", "list", "-c", str(stopped))
     assert "open codes: 1" in listed.stdout
     assert cli("quota", "reset", "room:x", "-c", str(stopped)).exit_code == 0
-    shown = cli("quota", "show", "--json", "-c", str(stopped))
-    assert json.loads(shown.stdout) == []
+    result = cli("quota", "show", "--json", "-c", str(stopped))
+    assert json.loads(result.stdout) == []
 
 
 @pytest.mark.parametrize(

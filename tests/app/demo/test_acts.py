@@ -90,9 +90,9 @@ def test_an_uploaded_picture_is_drawn_in_every_pane(page: Page, platform: str) -
     say(page, platform, f"a picture from {platform}")
 
     for other in RICH:
-        shown = post(page, other, f"a picture from {platform}").locator("img.picture")
-        expect(shown).to_have_count(1)
-        expect(shown).to_have_js_property("naturalWidth", 1)
+        image = post(page, other, f"a picture from {platform}").locator("img.picture")
+        expect(image).to_have_count(1)
+        expect(image).to_have_js_property("naturalWidth", 1)
 
 
 @pytest.mark.parametrize("platform", ["slack", "discord"])

@@ -14,7 +14,7 @@ from bridge.sandbox.platform import LocalPlatform, LocalPlatformType
 
 def local(*lines: DemoLine) -> LocalPlatformType:
     side = DemoSide(
-        Path(), "Ann", lambda shown: (shown.author, shown.text), scenes={"scene": lines}
+        Path(), "Ann", lambda message: (message.author, message.text), scenes={"scene": lines}
     )
     return LocalPlatformType("Somewhere", lambda _: cast("LocalPlatform", None), demo=side)
 

@@ -69,8 +69,8 @@ def test_a_message_written_in_one_pane_appears_in_the_others(page: Page, platfor
         expect(posts(page, other, f"hello from {platform}")).to_have_count(1)
     author = pane(page, platform).locator("option:checked").inner_text()
     for other in PLATFORMS:
-        shown = posts(page, other, f"hello from {platform}").inner_text()
-        assert author in shown.replace("\u200b", "")  # a name may have a gap that nobody sees
+        text = posts(page, other, f"hello from {platform}").inner_text()
+        assert author in text.replace("\u200b", "")  # a name may have a gap that nobody sees
     expect(page.locator("#crossing")).to_contain_text(" ms")
 
 

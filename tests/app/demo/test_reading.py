@@ -10,7 +10,7 @@ from bridge.app.demo.reading import bare, in_order, read
 from bridge.sandbox.feed import LocalMessage
 
 
-def shown(platform: str, raw: dict[str, Any], **changes: Any) -> LocalMessage:
+def local_message(platform: str, raw: dict[str, Any], **changes: Any) -> LocalMessage:
     fields: dict[str, Any] = {
         "platform": platform,
         "workspace": "W",
@@ -45,15 +45,15 @@ _RICH = {
 @pytest.mark.parametrize(
     ("message", "author", "text"),
     [
-        (shown("slack", {"blocks": [_RICH]}), "Bridge", "said\n2 * 3https://x.example\n"),
-        (shown("slack", {"text": "joined"}), "Bridge", "joined"),
-        (shown("discord", {"content": "**b** \\*s\\* `c`\n> q"}), "Bridge", "b *s* c\nq"),
+        (local_message("slack", {"blocks": [_RICH]}), "Bridge", "said\n2 * 3https://x.example\n"),
+        (local_message("slack", {"text": "joined"}), "Bridge", "joined"),
+        (local_message("discord", {"content": "**b** \\*s\\* `c`\n> q"}), "Bridge", "b *s* c\nq"),
         (
-            shown("teams", {"text": _TEAMS, "textFormat": "markdown"}),
+            local_message("teams", {"text": _TEAMS, "textFormat": "markdown"}),
             "A & B",
             "b *s*\nx",
         ),
-        (shown("teams", {"text": "**plain** <b>"}), "Bridge", "**plain** <b>"),
+        (local_message("teams", {"text": "**plain** <b>"}), "Bridge", "**plain** <b>"),
     ],
 )  # fmt: skip
 def test_reading_removes_markup(message: LocalMessage, author: str, text: str) -> None:
@@ -70,7 +70,7 @@ def test_spaces_and_signs_of_lists_make_no_difference() -> None:
 
 def test_replies_are_below_their_root() -> None:
     messages = [
-        shown("discord", {"content": text}, id=own, thread=thread)
+        local_message("discord", {"content": text}, id=own, thread=thread)
         for own, thread, text in (
             ("1", None, "root"), ("2", None, "other"), ("3", "1", "answer"), ("4", "9", "orphan")
         )

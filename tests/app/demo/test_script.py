@@ -60,8 +60,8 @@ async def test_a_message_that_is_missing_on_a_platform_fails_the_script(
         demo,
         _,
     ):
-        deaf = Fault(kind="drop", where="slack:event:*", times=None)
-        demo.sandbox.context.faults.add(deaf)
+        dropped_events = Fault(kind="drop", where="slack:event:*", times=None)
+        demo.sandbox.context.faults.add(dropped_events)
 
         code = await play_script(demo, json_only=True, timeout=0.3)
 

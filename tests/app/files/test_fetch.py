@@ -158,8 +158,8 @@ async def test_many_files_are_fetched_at_once(blobs: MemoryBlobs) -> None:
         return web.Response(body=request.path.encode())
 
     async with serving(together) as port, fetching(blobs) as fetcher:
-        wanted = [fetcher.fetch(f"http://127.0.0.1:{port}/{n}") for n in range(20)]
-        fetched = await asyncio.gather(*wanted)
+        fetches = [fetcher.fetch(f"http://127.0.0.1:{port}/{n}") for n in range(20)]
+        fetched = await asyncio.gather(*fetches)
 
     assert len({file.blob.file_id for file in fetched}) == 20
 

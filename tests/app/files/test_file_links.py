@@ -307,7 +307,7 @@ async def test_a_file_that_the_client_has_is_not_sent_again(
 
 
 @pytest.mark.parametrize(
-    ("wanted", "start", "end"),
+    ("byte_range", "start", "end"),
     [
         ("bytes=0-0", 0, 1),
         ("bytes=0-", 0, 700_000),
@@ -320,11 +320,11 @@ async def test_a_file_that_the_client_has_is_not_sent_again(
     ],
 )
 async def test_a_range_of_a_file_is_served(
-    http: httpx.AsyncClient, links: FileLinks, blobs: Blobs, wanted: str, start: int, end: int
+    http: httpx.AsyncClient, links: FileLinks, blobs: Blobs, byte_range: str, start: int, end: int
 ) -> None:
     link = link_to(links, await put(blobs, FILM), "film.mp4", "video/mp4")
 
-    answer = await http.get(link, headers={"Range": wanted})
+    answer = await http.get(link, headers={"Range": byte_range})
 
     assert answer.status_code == 206
     assert answer.content == FILM[start:end]
@@ -333,27 +333,27 @@ async def test_a_range_of_a_file_is_served(
 
 
 @pytest.mark.parametrize(
-    "wanted",
+    "byte_range",
     ["bytes=0-1,5-6", "bytes=a-b", "bytes=-", "bytes=5-4", "lines=1-2", "bytes", "bytes=0x1-2",
      "bytes=-1-2", "bytes=+1-2", f"bytes={'9' * 5000}-", "bytes=²-3", "bytes=1--2"],
 )  # fmt: skip
 async def test_an_invalid_range_gets_the_whole_file(
-    http: httpx.AsyncClient, links: FileLinks, blobs: Blobs, wanted: str
+    http: httpx.AsyncClient, links: FileLinks, blobs: Blobs, byte_range: str
 ) -> None:
     link = link_to(links, await put(blobs, PNG))
 
-    answer = await http.get(link, headers=[(b"Range", wanted.encode())])
+    answer = await http.get(link, headers=[(b"Range", byte_range.encode())])
 
     assert (answer.status_code, answer.content) == (200, PNG)
 
 
-@pytest.mark.parametrize("wanted", ["bytes=108-", "bytes=500-600", "bytes=-0"])
+@pytest.mark.parametrize("byte_range", ["bytes=108-", "bytes=500-600", "bytes=-0"])
 async def test_a_range_beyond_the_end_is_refused(
-    http: httpx.AsyncClient, links: FileLinks, blobs: Blobs, wanted: str
+    http: httpx.AsyncClient, links: FileLinks, blobs: Blobs, byte_range: str
 ) -> None:
     ref = await put(blobs, bytes(108))
 
-    answer = await http.get(link_to(links, ref), headers={"Range": wanted})
+    answer = await http.get(link_to(links, ref), headers={"Range": byte_range})
 
     assert (answer.status_code, answer.content) == (416, b"")
     assert answer.headers["content-range"] == "bytes */108"

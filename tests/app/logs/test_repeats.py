@@ -212,10 +212,10 @@ def test_requests_that_vary_every_line_do_not_fill_log_or_memory(log: Log) -> No
     for word in words:
         log.logger.warning("refused", reason=word)
         log.logger.warning(f"event {word}")
-    shown = len(log.lines)
+    line_count = len(log.lines)
     log.repeats.tell(everything=True)
 
-    assert shown <= (MOST_CAUSES + 1) + (MOST_EVENTS + 1)
+    assert line_count <= (MOST_CAUSES + 1) + (MOST_EVENTS + 1)
     counted = sum(line.get("repeated", 1) for line in log.lines)
     assert counted == 10_000
     log.now += WINDOW

@@ -75,8 +75,8 @@ def test_the_example_shows_the_defaults() -> None:
     example = read_settings(EXAMPLE)
 
     for part in ("store", "files", "log", "delivery"):
-        shown, default = getattr(example, part), Settings.model_fields[part].default
-        assert shown.model_dump(exclude={"path"}) == default.model_dump(exclude={"path"})
+        section, default = getattr(example, part), Settings.model_fields[part].default
+        assert section.model_dump(exclude={"path"}) == default.model_dump(exclude={"path"})
 
 
 def test_every_setting_has_a_description() -> None:

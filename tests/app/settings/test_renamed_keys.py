@@ -145,9 +145,9 @@ def test_check_warns_of_an_old_key(config: Path) -> None:
     ran = cli("check", "--offline", "--json", "-c", str(config))
     found = json.loads(ran.stdout)["findings"]
 
-    what = f"{config}: catch_up.deaf_after is now called stalled_after"
+    problem = f"{config}: catch_up.deaf_after is now called stalled_after"
     todo = "write stalled_after; the old key works until the next version"
-    (warning,) = [finding for finding in found if finding["what"] == what]
+    (warning,) = [finding for finding in found if finding["what"] == problem]
     assert (warning["level"], warning["todo"]) == ("warning", todo)
 
 

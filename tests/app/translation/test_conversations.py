@@ -95,11 +95,11 @@ _RESULTS = ("function_call_output", "tool_result")
 
 @pytest.mark.parametrize("api", REQUESTS)
 def test_a_request_is_the_same_after_uacs(api: str) -> None:
-    kept = translate(REQUESTS[api], source=api, target="uacs")
-    (conversation,) = kept.messages
+    result = translate(REQUESTS[api], source=api, target="uacs")
+    (conversation,) = result.messages
     back = translate(conversation, source="uacs", target=api)
 
-    assert kept.losses == ()
+    assert result.losses == ()
     assert read_conversation(json.dumps(conversation).encode())
     assert as_read(api, back.messages[0]) == as_read(api, REQUESTS[api])
 
@@ -126,8 +126,8 @@ def test_a_request_becomes_another_apis_and_losses_name_what_it_lacks(api: str, 
         assert not kinds
         return
     assert "state_of_another" in kinds
-    (kept,) = translate(REQUESTS[api], source=api, target="uacs").messages
-    rest = _any(kept)["metadata"]["agents"]["assistant"]["request"]
+    (conversation,) = translate(REQUESTS[api], source=api, target="uacs").messages
+    rest = _any(conversation)["metadata"]["agents"]["assistant"]["request"]
     named = [loss.what for loss in done.losses if loss.kind == "settings_of_another"]
     assert named == ([f"{api}: {', '.join(rest)}"] if rest else [])
     assert "Be kind." in text or "instructions" in kinds
@@ -216,8 +216,8 @@ def test_deep_json_is_read_or_refused(api: str, levels: int) -> None:
 def _read_or_refuse(value: Any, api: str) -> None:
     """Read a payload; only CodecError may be raised, and the result can be written."""
     with suppress(CodecError):
-        (kept,) = translate(value, source=api, target="uacs").messages
-        assert translate(kept, source="uacs", target=api).messages
+        (conversation,) = translate(value, source=api, target="uacs").messages
+        assert translate(conversation, source="uacs", target=api).messages
 
 
 def _any(value: Any) -> Any:
@@ -250,18 +250,18 @@ def test_a_platforms_message_becomes_a_user_message_and_a_conversation_one_messa
     slack: Any = {"blocks": [{"type": "section", "text": {"type": "mrkdwn", "text": "*Hello*"}}]}
 
     (request,) = translate(slack, source="slack", target="openai-chat").messages
-    shown = translate(PROGRAM, source="uacs", target="discord")
+    result = translate(PROGRAM, source="uacs", target="discord")
 
     assert request == {"messages": [{"role": "user", "content": "**Hello**"}]}
-    assert len(shown.messages) == len(PROGRAM["messages"])
+    assert len(result.messages) == len(PROGRAM["messages"])
 
 
 def test_instructions_that_are_posted_on_a_platform_are_a_loss() -> None:
-    shown = translate(PROGRAM, source="uacs", target="discord")
+    result = translate(PROGRAM, source="uacs", target="discord")
 
     assert [
         (loss.path, loss.what, loss.shown_as)
-        for loss in shown.losses
+        for loss in result.losses
         if loss.kind == "role_demoted"
     ] == [("/messages/0/actor", "system p:rules", "an ordinary message")]
     assert not translate(PROGRAM, source="uacs", target="card").losses

@@ -215,7 +215,7 @@ async def test_only_commands_see_the_file_names_in_problems(idle: Bridge) -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "expected"),
     [
         ("Cannot read the secret in '/run/secrets/slack key': [Errno 13] Permission denied",
          "Cannot read the secret in (a file): [Errno 13] Permission denied"),
@@ -227,8 +227,8 @@ async def test_only_commands_see_the_file_names_in_problems(idle: Bridge) -> Non
          "it isn't in #general; say /invite @bridge, it doesn't hear"),
     ],
 )  # fmt: skip
-def test_file_names_are_hidden_in_the_notes_of_an_account(text: str, shown: str) -> None:
-    assert hide_paths(text) == shown
+def test_file_names_are_hidden_in_the_notes_of_an_account(text: str, expected: str) -> None:
+    assert hide_paths(text) == expected
 
 
 async def test_strangers_see_no_file_names_in_the_error_of_an_account(idle: Bridge) -> None:
