@@ -135,7 +135,7 @@ def control_routes(
 def people_routes(
     context: SandboxContext, platforms: Mapping[str, LocalPlatform], prefix: str
 ) -> list[BaseRoute]:
-    """What people do and see, under `<prefix>/<platform>/`: no fault and no token among it."""
+    """The actions and views of people, under `<prefix>/<platform>/`; neither faults nor tokens."""
     control = _Control(context, platforms)
     base = prefix + "/{platform}/"
     return [

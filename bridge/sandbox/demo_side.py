@@ -16,10 +16,10 @@ _MARKUP = re.compile(r"\\([^\w\s])|```(?:\w+\n)?|\*\*|__|~~|\|\||[*`]|^(?:> |-# 
 class DemoLine:
     """Something that a person of the platform says in a scene of the demo.
 
-    `at` places it among the lines of the other platforms; `thread` is the `at` of the line in whose
-    thread it is said. `text` is what is typed, `reads` what everybody then reads (None: the same).
-    `person` is a seeded name, or that of somebody who joins for it. `answered`: an agent is
-    mentioned and answers.
+    `at` orders the lines of all platforms. A line replies in the thread of the line whose `at` is
+    `thread`. `text` is the typed text, `reads` the displayed text (None: the same). `person` is a
+    seeded name, or that of a person who joins for this line. `answered`: the line mentions an
+    agent, which answers.
     """
 
     at: int

@@ -126,7 +126,7 @@ def _same_origin(origin: str, host: str) -> bool:
 
 
 def _is_cross_site(scope: Scope, headers: Headers) -> bool:
-    """What a browser sends for a page of another site; a link that was clicked may come in."""
+    """Whether a page of another site caused the request; a clicked link is permitted."""
     if headers.get("sec-fetch-site") != "cross-site":
         return False
     clicked = scope["type"] == "http" and scope["method"] == "GET"

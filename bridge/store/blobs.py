@@ -34,7 +34,7 @@ from bridge.errors import FileDamaged, FileMissing, FileTooLarge, StoreError, St
 from bridge.model.blob_ids import file_id_of, sha256_of
 from bridge.ports.blobs import BlobRef, BlobTotal
 from bridge.ports.clock import Clock
-from bridge.store.place import make_folder
+from bridge.store.place import make_folder, sync_folder
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -116,8 +116,8 @@ class DiskBlobs:
         return await asyncio.get_running_loop().run_in_executor(self._threads, translated)
 
     def _place(self, file_id: str) -> Path:
-        """Where a file is, or would be. Raises FileMissing for what is no id of ours: no path is
-        ever made of it."""
+        """The path of a file, whether or not it exists. Raises FileMissing for an invalid id, so
+        that no such text becomes a path."""
         digest = sha256_of(file_id)
         if digest is None:
             raise FileMissing(f"{file_id[:40]!r} is no id of a kept file")
@@ -131,9 +131,9 @@ class DiskBlobs:
         with self._moving:
             if not place.parent.exists():
                 place.parent.mkdir(mode=0o700, exist_ok=True)
-                _sync_folder(self.folder)
+                sync_folder(self.folder)
             part.move(place)
-            _sync_folder(place.parent)
+            sync_folder(place.parent)
         return ref
 
     def _sweep(self, used: Container[str], before: float) -> int:
@@ -271,7 +271,7 @@ def _prepare(folder: Path) -> None:
         make_folder(folder)
         shutil.rmtree(folder / _PARTS, ignore_errors=True)
         (folder / _PARTS).mkdir(mode=0o700, exist_ok=True)
-        _sync_folder(folder)
+        sync_folder(folder)
 
 
 @contextmanager
@@ -344,11 +344,3 @@ def _unlink(place: Path) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     return True
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -11,7 +11,7 @@ from bridge.errors import StoreCorrupt, StoreError
 from bridge.store import schema
 from bridge.store.faults import translated
 from bridge.store.lock import StoreLock
-from bridge.store.place import make_folder, must_not_be_gone, standing
+from bridge.store.place import make_folder, must_not_be_gone, standing, sync_folder
 
 
 def schema_version(path: Path) -> int:
@@ -119,7 +119,7 @@ def _exchange(source: Path, path: Path) -> Path | None:
             os.fsync(file.fileno())
         before = _put_aside(path)
         part.rename(path)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     return before
 
 
@@ -138,11 +138,3 @@ def _free_name(path: Path) -> Path:
     while (aside := path.with_name(f"{path.name}.replaced-{number}")).exists():
         number += 1
     return aside
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -216,7 +216,7 @@ def settle(db: sqlite3.Connection, settlement: Settlement, now: float) -> bool:
 
 
 def _may_end(state: str, settlement: Settlement) -> bool:
-    """Proof that it arrived also ends what was given up before the proof came."""
+    """Proof of arrival also ends an operation that is already dead or unproved."""
     proof = settlement.state == "done" and bool(settlement.receipts)
     return state in _OPEN or (state in ("dead", "unproved") and proof)
 

@@ -34,6 +34,15 @@ def make_folder(folder: Path) -> None:
         directory.mkdir(mode=0o700, exist_ok=True)
 
 
+def sync_folder(folder: Path) -> None:
+    """Wait until the names of the folder's files are on the disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 def begin(path: Path) -> None:
     """Create the folder and an empty file for a new store.
 
@@ -98,7 +107,7 @@ def is_key(path: Path) -> bool:
 
 
 def _left_by_use(path: Path) -> list[Path]:
-    """What stands beside a store that was opened once, less its key."""
+    """The existing files that a store leaves beside it once it was opened, except its key."""
     lock = path.with_name(f"{path.name}.lock")
     log = path.with_name(f"{path.name}-wal")
     blobs = path.with_suffix(".blobs")
@@ -190,8 +199,8 @@ def _check_header(path: Path, use: str) -> None:
 
 
 def _tables(path: Path) -> int | None:
-    """How many tables it has; None where it cannot be read. Leaves nothing beside it, as reading
-    in the ordinary way may."""
+    """The number of tables; None if the file is unreadable. Unlike an ordinary read, this creates
+    no file beside it."""
     address = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
     try:
         with closing(sqlite3.connect(address, uri=True)) as db:

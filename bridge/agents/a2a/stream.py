@@ -24,8 +24,8 @@ _LONGEST_PROGRESS = 200  # characters
 
 
 class Stream:
-    """Reads events in order. Content that arrives twice (a whole task after its updates) is said
-    once.
+    """Reads events in order. Content that arrives twice (a whole task after its updates) is
+    emitted once.
 
     Messages of a working task are its progress and not part of the answer, except files and cards.
     google-adk first sends its whole answer as such messages, also in fragments, and then as an

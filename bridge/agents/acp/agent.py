@@ -85,7 +85,7 @@ class AcpAgent:
         self, turn: Turn, inputs: TurnInputs, http: Http
     ) -> AsyncGenerator[AgentEvent]:
         """Make one run, and another one for messages that arrive meanwhile. If the run awaits an
-        answer, its question is said, and the reply is the next turn."""
+        answer, its question is posted, and the reply is the next turn."""
         headers = await self._headers()
         run = await self._begun(turn.conversation, headers, http)
         yield AnswerRecorded(record=run.record)

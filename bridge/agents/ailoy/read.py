@@ -168,8 +168,9 @@ def message_parts(message: Json, call_ids: CallIds) -> list[ContentPart]:
 
 
 def call_parts(native: Json, call_ids: CallIds, among: str = "tool_calls") -> list[ContentPart]:
-    """Return a call. `among` is the member of the message that holds it; its id stands beside the
-    function, in it, or nowhere. In a delta the function may be text (`verbatim`) or have a type."""
+    """Return a call. `among` is the field of the message that holds it. Its id may be beside the
+    function, inside it, or absent. In a delta the function may be text (`verbatim`) or have a
+    type."""
     function = _function(obj(native.get("function")))
     arguments = read_arguments(function.get("arguments"))
     name = text(function.get("name"))

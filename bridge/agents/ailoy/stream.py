@@ -106,7 +106,7 @@ class Stream:
 
     def _content(self, block: Json) -> list[AgentEvent]:
         """Take a part of the contents. Consecutive texts are one text."""
-        if block.get("type") == "function":  # a call is said when it is complete
+        if block.get("type") == "function":  # a call is emitted when it is complete
             self._call(block)
             return []
         added = block.get("text")
@@ -151,7 +151,7 @@ class Stream:
         return events_of([reasoning(thought), *beside])
 
     def _close(self) -> list[AgentEvent]:
-        """Say what the last part has beyond its text, which was said as it came."""
+        """Emit the last part's other content; its text was emitted as it came."""
         if self._emitted_count >= len(self._contents):
             return []
         self._emitted_count = len(self._contents)

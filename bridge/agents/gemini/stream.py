@@ -122,7 +122,7 @@ class Stream:
         return events
 
     def _close(self) -> list[AgentEvent]:
-        """Say what the last part has beyond its text, which was said as it came."""
+        """Emit the last part's other content; its text was emitted as it came."""
         if self._emitted_count >= len(self._parts):
             return []
         if self._call_ids is None:

@@ -38,8 +38,8 @@ _KEPT_CODES = frozenset(("too_long", "insufficient_quota", "moved", "context_len
 
 @dataclass(frozen=True)
 class Dialect:
-    """How requests to one server are changed. `without` are members of the request, or of its
-    messages, that the server refuses. With `alternating`, neighbouring messages of one role are
+    """Changes to the requests to one server. `without` are fields of the request, or of its
+    messages, that the server refuses. With `alternating`, adjacent messages of one role are
     joined. With `thinks_first`, its answers begin with reasoning without an opening tag."""
 
     without: frozenset[str] = frozenset()

@@ -120,7 +120,7 @@ class Stream:
         return events
 
     def _grow(self, key: str, value: JsonValue) -> list[AgentEvent]:
-        """Take more of one member of the message; text of the answer is said at once."""
+        """Take more of one member of the message; text of the answer is emitted at once."""
         if value is None or value == "":
             self._message.setdefault(key, value)
             return []
@@ -244,7 +244,7 @@ def _is_whole(arguments: JsonValue) -> bool:
 
 
 def _is_last(part: ContentPart) -> bool:
-    """Return whether a part holds a message's other members, which are said when it is complete."""
+    """Whether a part holds a message's other fields, which are emitted when it is complete."""
     return (
         isinstance(part, StructuredDataPart) and part.schema_id == STATE and "message" in part.data
     )

@@ -100,7 +100,7 @@ class Stream:
         return events_of(parts)
 
     def _end(self, response: Json) -> list[AgentEvent]:
-        """Take the whole response; items that only it has are said now."""
+        """Take the whole response; items that only it has are emitted now."""
         if response.get("status") == "failed":
             raise api_error(response.get("error"))
         self._complete = True

@@ -186,7 +186,7 @@ class Stream:
                 raise AgentError(f"its stream changes an earlier part ({other.type})")
 
     def _start(self, index: int, part: ContentPart) -> list[AgentEvent]:
-        """Begin a part. A text after another text is said as a whole: as deltas they would run
+        """Begin a part. A text after another text is emitted whole: as deltas, both would run
         together."""
         if index != self._next:
             raise AgentError(f"its stream starts part {index} where part {self._next} is next")

@@ -177,7 +177,7 @@ class EventStream:
             log.info("stream_stalled", token=self.caller.name, room=self.room.id)
 
     async def _check_open(self) -> None:
-        """Raises _Ended when the reader is not to be told any more."""
+        """Raises _Ended when the reader may not receive more events."""
         if self.streams.closing:
             raise _StreamEnd("stopping", "the bridge stops; connect again with Last-Event-ID")
         if not await self.streams.authenticator.is_valid(self.caller):

@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -174,7 +174,7 @@ def _address(host: str, port: int) -> Finding:
     try:
         listen(host, port).close()
     except ConfigError as error:
-        return Finding("error", str(error).partition(";")[0], str(error).partition("; ")[2])
+        return _error_finding(error)
     return Finding("ok", f"{host}:{port} is free")
 
 
@@ -290,8 +290,7 @@ def picture_findings(picture: str | None, public_url: str | None) -> list[Findin
     try:
         loaded = agent_picture(picture)
     except ConfigError as error:
-        problem, _, todo = str(error).partition("; ")
-        return [Finding("error", f"picture: {problem}", todo)]
+        return [_error_finding(error, "picture: ")]
     if loaded.content and public_url is None:
         problem = "picture: platforms cannot fetch the file, and show their own stand-in"
         return [Finding("warning", problem, "set web.public_url, or give an https address")]
@@ -342,8 +341,8 @@ def _buildable_agents(
         try:
             built |= build_agents(settings, store, clock, None, only=[name])
         except ConfigError as error:
-            problem, _, mend = str(error).partition("; ")
-            refused[f"agents.{name}"] = Finding("error", problem, mend or todo)
+            finding = _error_finding(error)
+            refused[f"agents.{name}"] = replace(finding, todo=finding.todo or todo)
     return built, refused
 
 
@@ -353,8 +352,7 @@ async def _tools(settings: Settings, store: Store | None, *, offline: bool) -> l
     try:
         check_installed()
     except ConfigError as error:
-        problem, _, todo = str(error).partition("; ")
-        return [("Tools", [Finding("error", problem, todo)])]
+        return [("Tools", [_error_finding(error)])]
     secrets = await _secrets(settings, store, "tools")
     chapters: list[Chapter] = []
     for name, server in settings.tools.items():
@@ -426,7 +424,7 @@ async def _outsiders(connector: Connector, channel: ChannelRef) -> list[Finding]
             others = await outsiders.of_channel(channel)
     except (BridgeError, TimeoutError):
         return []
-    todo = "what is said in the room's other channels is shown there: make it flow: in if not meant"
+    todo = "it shows the messages of the room's other channels: make it flow: in if not meant"
     warning = f"{channel.channel} is also read by {' and '.join(others)}"
     return [Finding("warning", warning, todo)] if others else []
 
@@ -512,8 +510,7 @@ async def _channel(
     try:
         check_once(member, channel, found_channels.speakers, room_channels)
     except ConfigError as error:
-        problem, _, todo = str(error).partition("; ")
-        return Finding("error", problem, todo)
+        return _error_finding(error)
     _note(member, channel, room_channels, found_channels)
     name = "" if member.channel == channel.channel else f" is {channel.channel}"
     return Finding("ok", f"{member.account}: {member.channel}{name} ({member.flow})")
@@ -528,3 +525,9 @@ def _note(
     room_channels.append(channel)
     found_channels.speakers.setdefault(channel, member.account)
     found_channels.channels.setdefault(member.account, []).append(channel)
+
+
+def _error_finding(error: BridgeError, prefix: str = "") -> Finding:
+    """The finding of an error text of the form `PROBLEM; TODO`."""
+    problem, _, todo = str(error).partition("; ")
+    return Finding("error", f"{prefix}{problem}", todo)

@@ -148,7 +148,7 @@ def _problem(error: yaml.YAMLError, text: str) -> str:
 
 
 def _todo(lines: Sequence[str]) -> str:
-    """What to do about the line where reading ended, if that can be seen."""
+    """How to correct the line where parsing failed, if that is known."""
     line = next(iter(lines), "")
     if "\t" in line:
         return "; indent with spaces, never with tabs"

@@ -61,7 +61,7 @@ def quiet_settings_from(config: Path, env_file: Path | None = None) -> Settings:
 
     if env_file is not None:
         read_environment(env_file)
-    data = read_yaml(config)  # what is wrong with its syntax is told before all else is imported
+    data = read_yaml(config)  # reports syntax errors before the large imports
 
     from bridge.app.logs.setup import configure_logs
     from bridge.app.settings.file import LogSettings, settings_in
