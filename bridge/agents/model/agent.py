@@ -498,10 +498,6 @@ def _result_events(
     return [*events, *(PartGiven(part=orjson.loads(write(card))) for card in cards)]
 
 
-def _question(text: str) -> Message:
-    return _message(ANONYMOUS_USER, "human", (TextPart(text=text),))
-
-
 def _failure(ending: Ending, settings: ModelSettings) -> TurnFailed:
     if ending.outcome == "refused":
         return TurnFailed(reason="its model refused to answer this", retry=False)
@@ -519,7 +515,8 @@ def _judged(
     except AgentError as error:
         if not again:
             raise
-        return None, [_question(f"{error}. Answer again, in that format alone.")]
+        request = TextPart(text=f"{error}. Answer again, in that format alone.")
+        return None, [_message(ANONYMOUS_USER, "human", (request,))]
 
 
 def _beside(reader: StreamReader, api: Api, usage: Json) -> list[AgentEvent]:

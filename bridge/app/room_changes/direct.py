@@ -8,7 +8,7 @@ import structlog
 
 from bridge.app.build import Bridge
 from bridge.app.rooms.find import DIRECT, direct_of, direct_rooms
-from bridge.model import AccountId, ChannelRef, RoomId
+from bridge.model import RoomId
 from bridge.model.room_records import RoomLink
 from bridge.router.signals import DirectMessageCame
 
@@ -26,14 +26,11 @@ class DirectRooms:
 
     def listen(self) -> None:
         """Subscribe to direct messages."""
-        self._bridge.router.signals.direct_message_came.subscribe(self._on_direct_message)
+        self._bridge.router.signals.direct_message_came.subscribe(self._open)
 
-    async def _on_direct_message(self, message: DirectMessageCame) -> None:
-        await self._open(message.account, message.channel)
-
-    async def _open(self, account: AccountId, channel: ChannelRef) -> None:
+    async def _open(self, message: DirectMessageCame) -> None:
         """Create the room, unless no agent answers direct messages of this account."""
-        bridge = self._bridge
+        bridge, account, channel = self._bridge, message.account, message.channel
         if direct_of(bridge.settings, account) is None:
             return
         async with self._one_at_a_time:

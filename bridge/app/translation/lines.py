@@ -38,7 +38,7 @@ def translate_line(line: bytes) -> bytes:
         if not isinstance(job, dict):
             raise CodecError("", "must be an object with id, from, to and payload")  # noqa: TRY301
         name = job.get("id")
-        return _result_line(name, _translation_of(job))
+        return write_json({"id": name, **as_json(_translation_of(job))})
     except Exception as error:  # noqa: BLE001  # a fault of ours in one line must not stop the rest
         return _error_line(name, error)
 
@@ -65,10 +65,6 @@ def as_json(done: Translation) -> dict[str, JsonValue]:
     """The translation as `{"messages": [...], "losses": [...]}`."""
     losses: list[JsonValue] = [loss.model_dump() for loss in done.losses]
     return {"messages": list(done.messages), "losses": losses}
-
-
-def _result_line(name: JsonValue, done: Translation) -> bytes:
-    return write_json({"id": name, **as_json(done)})
 
 
 def _error_line(name: JsonValue, error: Exception) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, cast
+from typing import cast
 
 from pydantic import JsonValue
 
@@ -274,7 +274,7 @@ def _write(card: Card, target: str) -> Translation:
     if target == UACS:
         return translate(card_to_json(card), source=CARD, target=UACS)
     written = _kind(target).codec().write_card(card, RENDERING)
-    messages = tuple(_plain(message.body) for message in written.messages)
+    messages = tuple(cast("JsonValue", message.body) for message in written.messages)
     return Translation(messages, written.losses)
 
 
@@ -321,7 +321,3 @@ def _without_deep_values(written: JsonValue) -> JsonValue:
                 value[own] = None
             stack += (item for key, item in value.items() if key != own)
     return written
-
-
-def _plain(body: Any) -> JsonValue:
-    return cast("JsonValue", body)

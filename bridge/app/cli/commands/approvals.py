@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -38,7 +38,7 @@ def command(open_only: bool, limit: int, config: Path, as_json: bool) -> None:
     """
     approvals = asyncio.run(_approvals(config, open_only, limit))
     if as_json:
-        print_json([_facts(approval) for approval in approvals])
+        print_json([asdict(approval) for approval in approvals])
         return
     rows = [
         (approval.id[:12], approval.state, when(approval.created), approval.room, approval.agent,
@@ -57,10 +57,6 @@ def _decided(approval: Approval) -> str:
         for by in approval.decisions
     ]
     return ", ".join(texts) or "-"
-
-
-def _facts(approval: Approval) -> dict[str, Any]:
-    return asdict(approval)
 
 
 async def _approvals(config: Path, open_only: bool, limit: int) -> Sequence[Approval]:
