@@ -13,8 +13,8 @@ class ListInbox:
     """Records what a connector delivers, each payload once, like the router's inbox.
 
     `raws` are the payloads, `repeats` counts repeated ones, `sessions` are the accounts whose
-    sessions began. `messages` are the results of `message_of`. When `fail_with` is set, `accept` raises
-    it.
+    sessions began. `messages` are the results of `message_of`. When `fail_with` is set, `accept`
+    raises it.
     """
 
     def __init__(self) -> None:

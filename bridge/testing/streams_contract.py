@@ -79,7 +79,7 @@ class StreamsContract:
         assert "word" not in first
         assert "word" in later
         assert "exam" not in later
-        assert "https://a.example/x" in str(shown_message(growing, copy).raw)
+        assert "https://a.example/x" in str(standing(growing, copy).raw)
         assert len([message for message in growing.standing() if "begins" in message.text]) == 1
 
     async def test_an_ordinary_post_cannot_be_grown_or_ended_as_a_stream(
@@ -98,7 +98,7 @@ class StreamsContract:
         _, edit = _edit(rig.connector, growing.post, WHOLE, copy)
         await growing.restarted.send(edit)
 
-        assert "https://a.example/x" in str(shown_message(growing, copy).raw)
+        assert "https://a.example/x" in str(standing(growing, copy).raw)
         assert len([message for message in growing.standing() if "begins" in message.text]) == 1
 
     async def test_an_opening_can_be_sent_as_an_ordinary_post_instead(
@@ -184,4 +184,4 @@ def standing(growing: StreamRig, copy: Receipt) -> LocalMessage:
 
 def shown_text(growing: StreamRig, copy: Receipt) -> str:
     """Return the text that a person sees for this copy."""
-    return shown_message(growing, copy).text
+    return standing(growing, copy).text

@@ -18,6 +18,7 @@ from bridge.app.local_accounts import app_settings
 from bridge.app.run import run
 from bridge.app.settings.file import settings_of
 from bridge.sandbox.feed import LocalMessage
+from bridge.sandbox.installed import local_platform_types
 from bridge.sandbox.platform import LocalPlatform, SandboxContext
 from bridge.sandbox.server import serve_sandbox
 from tests.waiting import LONGEST_WAIT

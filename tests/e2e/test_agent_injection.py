@@ -16,7 +16,7 @@ import pytest
 from llmock.pytest_plugin import LLMock
 
 from bridge.sandbox.feed import LocalMessage
-from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
+from tests.e2e.local_sandbox import PLATFORMS, Sandbox, configuration, local_sandbox, running
 from tests.e2e.test_cards import hands, with_words
 from tests.e2e.test_models import with_agent
 

@@ -14,7 +14,7 @@ import aiohttp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bridge.app.build import Bridge
-from bridge.sandbox.feed import Shown
+from bridge.sandbox.feed import LocalMessage
 from connectors.discord.sandbox.local import LocalDiscord
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.waiting import LONGEST_WAIT
@@ -114,7 +114,7 @@ class Relay:
         self._copied: set[str] = set()
         self.made: set[str] = set()
 
-    def _next(self) -> tuple[str, Shown] | None:
+    def _next(self) -> tuple[str, LocalMessage] | None:
         known = self._copied | self.made
         return next(
             (

@@ -399,7 +399,7 @@ async def _own_message(
 async def _outcome(gateway: Gateway, event: Event, key: str) -> str | None:
     try:
         async with asyncio.timeout(_OUTCOME_TIMEOUT):
-            return await gateway.hear(event, key)
+            return await gateway.process_event(event, key)
     except TimeoutError:
         raise Problem(
             503,

@@ -132,7 +132,7 @@ async def test_a_link_with_an_invalid_signature_is_refused(
     assert [text for text in names if links.read(token, text) is not None] == []
 
 
-@pytest.mark.parametrize("file_id", NO_IDS)
+@pytest.mark.parametrize("file_id", INVALID_IDS)
 def test_only_stored_files_have_links(links: FileLinks, file_id: str) -> None:
     with pytest.raises(ValueError, match="is no id of a stored file"):
         links.link(file_id, "a", "image/png")

@@ -41,9 +41,10 @@ def standing(local: Local) -> Sequence[LocalMessage]:
     """What people see in the channel; a name with a gap in it looks like the name."""
     return [
         LocalMessage(
-            platform="irc", workspace="local", channel=CHANNEL, id=said.id, author=said.nick,
-            author_id=said.nick, bot=said.nick == "bridge", time=str(said.at), raw=said.tags,
-            text="\n".join(plain(line) for line in said.text.replace(GAP, "").split("\n")),
+            platform="irc", workspace="local", channel=CHANNEL, id=message.id, author=message.nick,
+            author_id=message.nick, bot=message.nick == "bridge", time=str(message.at),
+            raw=message.tags,
+            text="\n".join(plain(line) for line in message.text.replace(GAP, "").split("\n")),
         )
         for message in local.irc.messages(CHANNEL)
     ]  # fmt: skip

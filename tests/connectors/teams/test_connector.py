@@ -205,9 +205,9 @@ class TurnedClock(SystemClock):
         self._turned.set()
 
 
-async def test_a_secret_that_expires_shows_though_nobody_says_anything(made: Bench) -> None:
-    secrets, name = FixedTokens({}), made.settings.app_password.env or ""
-    good = vars(made.connector)["_tools"].secrets.values[name]
+async def test_a_secret_that_expires_shows_though_nobody_says_anything(local: Bench) -> None:
+    secrets, name = FixedTokens({}), local.settings.app_password.env or ""
+    good = vars(local.connector)["_tools"].secrets.values[name]
     secrets.values[name] = good
     clock = TurnedClock()
     connector = TeamsConnector(

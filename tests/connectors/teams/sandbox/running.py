@@ -98,7 +98,7 @@ class RunningTeams:
     async def say(
         self, text: str, *, channel: str = "", person: int = 0, thread: str | None = None
     ) -> LocalMessage:
-        who = list(self.teams.tenant.people)[person]
+        person_id = list(self.teams.tenant.people)[person]
         where = channel or self.channel
         return await self.do(self.teams.post_as(self.tenant, where, person_id, text, thread))
 

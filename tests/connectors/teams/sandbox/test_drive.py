@@ -34,7 +34,7 @@ def chat_of(teams: RunningTeams, bot: str = "bridge") -> str:
 async def shared(
     teams: RunningTeams, *files: FileUpload, where: str = "", text: str = ""
 ) -> LocalMessage:  # fmt: skip
-    return await teams.do(teams.hand(channel=where).post_files(files, text=text))
+    return await teams.do(teams.user(channel=where).post_files(files, text=text))
 
 
 async def fetched(
