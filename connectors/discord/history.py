@@ -135,20 +135,27 @@ class History:
     ) -> Sequence[str]:
         """Return the ids of the channel and its threads with messages after `after`.
 
-        A forum itself holds no messages and is left out; `threads` are added if they belong to
-        the channel. Raises PlatformError.
+        A forum itself holds no messages and is left out. Of `threads`, those that belong to the
+        channel are added, unless Discord lists them: the list says whether they have news, and each
+        thread that is read costs one of 50 requests a second. Raises PlatformError.
         """
         if ids.is_direct(channel):
             return [channel.channel]
         places: dict[str, None] = {}
         if not await self._is_forum(channel):
             places[channel.channel] = None
+        listed: set[str] = set()
         for thread in (*await self._active(channel), *await self._archived(channel, after)):
             self._places.learn_channel(thread)
+            listed.add(str(thread["id"]))
             if _last_message(thread) > after:
                 places[str(thread["id"])] = None
-        known_threads = (thread for thread in threads if self._places.is_thread_of(thread, channel))
-        return list(places | dict.fromkeys(known_threads))
+        unlisted = (
+            thread
+            for thread in threads
+            if thread not in listed and self._places.is_thread_of(thread, channel)
+        )
+        return list(places | dict.fromkeys(unlisted))
 
     async def _is_forum(self, channel: ChannelRef) -> bool:
         """A forum holds threads and no messages of its own."""

@@ -65,6 +65,28 @@ async def test_catch_up_reads_more_than_one_page(local: Local) -> None:
     assert await read(connector, local, start) == texts
 
 
+async def test_catch_up_reads_no_thread_that_the_list_shows_without_news(
+    local: Local, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connector = local.connector()
+    quiet, busy = await local.say("quiet"), await local.say("busy")
+    await local.say("q1", quiet)
+    await local.say("b1", busy)
+    start = order_key(await local.say("start"))
+    await local.say("b2", busy)
+    request, read_places = Rest.request, list[str]()
+
+    async def counting(rest: Rest, method: str, path: str, **options: Any) -> Any:
+        if path.endswith("/messages"):
+            read_places.append(path.split("/")[2])
+        return await request(rest, method, path, **options)
+
+    monkeypatch.setattr(Rest, "request", counting)
+
+    assert await read(connector, local, start, quiet, busy) == ["b2"]
+    assert sorted(set(read_places)) == sorted([local.channel.channel, busy])
+
+
 async def test_the_cursor_of_an_empty_channel_precedes_every_message(local: Local) -> None:
     connector = local.connector()
 
