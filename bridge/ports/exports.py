@@ -8,6 +8,7 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import BinaryIO, Protocol, runtime_checkable
 
+from bridge.content.cards.reader import NO_CARDS, Cards
 from bridge.model.export_records import (
     ArchivedMessage,
     ExportedChannel,
@@ -32,10 +33,15 @@ class ReadOptions:
 
 @dataclass(frozen=True)
 class WriteOptions:
-    """What a writer may use; `files` opens a stored file by its id (`blob:sha256-...`), and returns
-    None where its bytes are not there, or the export is to have no files."""
+    """What a writer may use.
+
+    - `files`: opens a stored file by its id (`blob:sha256-...`), and returns None where its bytes
+      are not there, or the export is to have no files.
+    - `cards`: reads the rich payloads of all platforms, for exports in a format of another one.
+    """
 
     files: Callable[[str], BinaryIO | None] = field(default=lambda _file_id: None)
+    cards: Cards = NO_CARDS
 
 
 class ExportReader(Protocol):
