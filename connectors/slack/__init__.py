@@ -10,6 +10,7 @@ from pydantic import BaseModel, JsonValue
 from bridge.content.cards.codec import Codec
 from bridge.model import AccountId
 from bridge.ports.connector import Connector, ConnectorTools, SetupOption, SetupStep, Starter
+from bridge.ports.exports import ExportFormat
 from bridge.ports.secret_shapes import SecretShape
 from connectors.slack.home import without_read_only
 from connectors.slack.ids import PLATFORM, ids_in
@@ -57,6 +58,11 @@ class SlackType:
         from connectors.slack.sandbox import LOCAL  # a production bridge imports no twin
 
         return LOCAL
+
+    def export_formats(self) -> Sequence[ExportFormat]:
+        from connectors.slack.exports import FORMATS  # few commands need them
+
+        return FORMATS
 
     def sandbox_settings(self, app: Mapping[str, Any], base_url: str) -> Mapping[str, Any]:
         names = {

@@ -126,7 +126,7 @@ def _event(payload: Payload) -> Event:
 def _message(payload: Payload) -> Event:
     subtype = text_at(payload.inner, "subtype")
     if subtype in POST_SUBTYPES:
-        return _posted(payload)
+        return posted_message(payload)
     if subtype in _RENAMES and payload.raw.kind == "history":
         return ChannelRenamed(name=text_at(payload.inner, "name"), **payload.common())
     if subtype in _REPEATED_SUBTYPES:
@@ -134,7 +134,8 @@ def _message(payload: Payload) -> Event:
     return _SUBTYPES.get(subtype, _unknown)(payload)
 
 
-def _posted(payload: Payload) -> Event:
+def posted_message(payload: Payload) -> MessagePosted:
+    """The event of a post of any subtype. Raises UndecodableEvent for a post without a ts."""
     post = payload.inner
     is_ours = payload.is_ours(post)
     operation, slot = operation_in(object_at(post, "metadata"))
@@ -327,7 +328,7 @@ def _stopped(payload: Payload) -> Event:
 
 _EVENTS: dict[str, Callable[[Payload], Event]] = {
     "agent_session_stopped": _stopped,
-    "app_mention": _posted,
+    "app_mention": posted_message,
     "app_uninstalled": _revoked,
     "channel_archive": _closed,
     "channel_created": _created,

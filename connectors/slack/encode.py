@@ -159,7 +159,8 @@ def _bodies_of(
         texts, losses = _texts(delivery)
         return [Body({"text": text}) for text in texts], losses
     quoted = () if delivery.quoted is None else markdown_to_text(_quote(delivery.quoted))
-    bodies, losses = rich_bodies(delivery.message, quoted, cards, files, delivery.counterparts)
+    url_of = None if files is None else files.url_of
+    bodies, losses = rich_bodies(delivery.message, quoted, cards, url_of, delivery.counterparts)
     return _files_apart(bodies), losses
 
 

@@ -220,6 +220,24 @@ class Payload:
         return any(f"<@{user}>" in text or f"<@{user}|" in text for user in self.our_users())
 
 
+def person_of(actor: ActorId, user: Json, borrowed: str | None = None) -> Person | None:
+    """The person of a user object, under the `borrowed` name if there is one; None for an object
+    without a name."""
+    profile = object_at(user, "profile")
+    names = (
+        borrowed,
+        text_at(profile, "display_name"),
+        text_at(profile, "real_name"),
+        text_at(user, "real_name"),
+        text_at(user, "name"),
+    )
+    name = next((name for name in names if name and name.strip()), None)
+    if name is None:
+        return None
+    is_bot = user.get("is_bot") is True or borrowed is not None
+    return Person(id=actor, name=name, picture=picture_of(profile), bot=is_bot)
+
+
 def picture_of(*sources: Json) -> str | None:
     """The first picture URL among the sizes in these objects."""
     urls = (text_at(source, size) for source in sources if source for size in _PICTURES)

@@ -7,7 +7,7 @@ from bridge.model import ActorId, ChannelRef, Person
 from connectors.slack import ids
 from connectors.slack.identity import OwnIdentity
 from connectors.slack.json_values import Json, object_at, text_at
-from connectors.slack.payload import picture_of
+from connectors.slack.payload import person_of, picture_of
 from connectors.slack.send import WebApi
 
 
@@ -38,7 +38,7 @@ class People:
                 answer = await self._api.read("bots.info", bot=native)
                 return _bot(actor, object_at(answer, "bot"), borrowed)
             answer = await self._api.read("users.info", user=native)
-            return _user(actor, object_at(answer, "user"), borrowed)
+            return person_of(actor, object_at(answer, "user"), borrowed)
         except NotFound:
             return None
 
@@ -80,22 +80,6 @@ class DirectMessages:
         team, native, _ = parts
         opened = await self._api.read("conversations.open", users=native)
         return ids.channel_ref(team, text_at(opened, "channel", "id"))
-
-
-def _user(actor: ActorId, user: Json, borrowed: str | None) -> Person | None:
-    profile = object_at(user, "profile")
-    names = (
-        borrowed,
-        text_at(profile, "display_name"),
-        text_at(profile, "real_name"),
-        text_at(user, "real_name"),
-        text_at(user, "name"),
-    )
-    name = next((name for name in names if name and name.strip()), None)
-    if name is None:
-        return None
-    is_bot = user.get("is_bot") is True or borrowed is not None
-    return Person(id=actor, name=name, picture=picture_of(profile), bot=is_bot)
 
 
 def _bot(actor: ActorId, bot: Json, borrowed: str | None) -> Person | None:

@@ -13,14 +13,13 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from bridge.content.cards.bodies import Body, card_bodies, native_payloads
+from bridge.content.cards.bodies import Body, UrlOf, card_bodies, native_payloads
 from bridge.content.cards.reader import Cards
 from bridge.content.cards.tree import Card
 from bridge.content.messages.authors import workspace_in
 from bridge.content.text.tree import Document
 from bridge.model import Counterparts, Loss
 from bridge.model.operations import NO_COUNTERPARTS
-from bridge.ports.files import Files
 from bridge.uacs import Message
 from connectors.slack.capabilities import ATTACHMENTS_PER_MESSAGE, BLOCKS_PER_MESSAGE, FIELD_TEXT
 from connectors.slack.cards import as_copy, write_card
@@ -33,13 +32,13 @@ def rich_bodies(
     message: Message,
     quoted: Document,
     cards: Cards,
-    files: Files | None,
+    url_of: UrlOf | None,
     counterparts: Counterparts = NO_COUNTERPARTS,
 ) -> tuple[list[Body], tuple[Loss, ...]]:
     """The bodies of a message, and what they lose; `quoted` is the line above that quotes the
-    answered message."""
+    answered message, `url_of` gives the addresses of stored files, None if no file travels."""
     return card_bodies(
-        message, quoted, cards, None if files is None else files.url_of, counterparts,
+        message, quoted, cards, url_of, counterparts,
         as_it_came=lambda card: _as_it_came(message, card, cards, counterparts),
         write_card=write_card,
     )  # fmt: skip
