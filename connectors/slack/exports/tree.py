@@ -22,7 +22,6 @@ _MOST_NAMES = 2_000_000
 _DEEPEST = 5  # folders: teams/<name>/<channel>/attachments/<file>
 _LARGE = 64 * 1024 * 1024
 _RATIO = 300  # of a JSON text; more is a zip bomb
-_SYSTEM = ("__MACOSX/", ".")
 BROKEN = (
     OSError, EOFError, RuntimeError, NotImplementedError, ValueError, zipfile.BadZipFile,
     zlib.error, lzma.LZMAError,
@@ -109,7 +108,7 @@ class ZipTree:
         infos = {
             _decoded(info): info
             for info in self._zip.infolist()
-            if not info.is_dir() and not _decoded(info).startswith(_SYSTEM)
+            if not info.is_dir() and not _is_of_the_system(_decoded(info))
         }
         if len(infos) > _MOST_NAMES:
             self._zip.close()
@@ -229,6 +228,12 @@ def _decoded(info: zipfile.ZipInfo) -> str:
         return name.encode("cp437").decode("utf-8")
     except ValueError:
         return name
+
+
+def _is_of_the_system(name: str) -> bool:
+    """Whether macOS or a file manager added the file."""
+    last = name.rpartition("/")[2]
+    return name.startswith("__MACOSX/") or (last.startswith(".") and last != "..")
 
 
 def _is_unsafe(name: str) -> bool:
