@@ -131,7 +131,8 @@ def read_files(path: Path) -> Files:
     """The files of a zip or a folder."""
     if path.is_file():
         with zipfile.ZipFile(path) as export:
-            return {name: export.read(name) for name in export.namelist()}
+            names = [name for name in export.namelist() if not name.endswith("/")]
+            return {name: export.read(name) for name in names}
     return {
         str(file.relative_to(path)): file.read_bytes()
         for file in sorted(path.rglob("*"))
@@ -150,7 +151,7 @@ def contents(path: Path) -> Json:
         elif "/" in name:
             posts.setdefault(name.partition("/")[0], []).extend(json.loads(content))
         elif listed := json.loads(content):
-            lists[name] = sorted(listed, key=lambda entry: entry["id"])
+            lists[name] = sorted(listed, key=lambda entry: entry.get("id", ""))
     for listed in posts.values():
         listed.sort(key=lambda item: item["ts"])
     return {"lists": lists, "posts": posts, "uploads": uploads}
