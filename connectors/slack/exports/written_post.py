@@ -21,13 +21,15 @@ from bridge.content.messages.parts import message_text
 from bridge.content.safety.mentions import with_counterparts
 from bridge.model import ActorId, Counterparts, Person, Upload
 from bridge.model.export_records import ArchivedMessage, ExportedReaction
-from bridge.uacs import Message
+from bridge.uacs import Message, StructuredDataPart
 from connectors.slack import ids
 from connectors.slack.cards.read_media import file_id
+from connectors.slack.cards.schemas import BLOCKS
 from connectors.slack.emoji import emoji_to_reaction, reaction_to_emoji
 from connectors.slack.exports.json_stream import parsed
 from connectors.slack.exports.kinds import SLACK_ZIP
 from connectors.slack.exports.posts import TOMBSTONE
+from connectors.slack.exports.viewer_blocks import viewer_blocks
 from connectors.slack.json_values import Json, object_at, objects_at, text_at
 from connectors.slack.rich import rich_bodies
 from connectors.slack.text import text_to_mrkdwn
@@ -224,12 +226,21 @@ def _content(message: Message, cards: Cards, actors: Actors, written: WrittenPos
         listed = [item for body in bodies for item in cast("Any", body.content.get(name) or ())]
         if listed:
             content[name] = listed
+    if "blocks" in content and not _has_own_blocks(message):
+        content["blocks"] = viewer_blocks(content["blocks"], counterparts)
     uploads = [upload for body in bodies for upload in body.files]
     for index, upload in enumerate(uploads):
         native = made_up("F", f"{message.message_id} {index} {upload.file_id}")
         written.uploads.append((native, upload))
         content.setdefault("files", []).append(_file(native, upload))
     return content
+
+
+def _has_own_blocks(message: Message) -> bool:
+    return any(
+        isinstance(part, StructuredDataPart) and part.schema_id == BLOCKS
+        for part in message.content
+    )
 
 
 def _counterparts(actors: Actors) -> Counterparts:

@@ -177,15 +177,25 @@ def test_files_are_copied_and_named_by_the_message(target: Path) -> None:
     assert [one.what for one in lost] == ["bytes of a file"]
 
 
-def test_a_card_becomes_blocks(target: Path) -> None:
-    nodes = [{"type": "prose", "text": "# Deploy"}, {"type": "divider"}]
+def test_a_card_becomes_blocks_that_viewers_show(target: Path) -> None:
+    nodes = [
+        {"type": "prose", "text": "# Deploy"},
+        {"type": "prose", "text": f"by [@Eve](uacs:actor/{EVE.id})"},
+        {"type": "divider"},
+        {"type": "fields", "items": [{"label": "Version", "value": "4.2"}]},
+    ]
     card: Any = {"type": "card", "nodes": nodes}
     part = StructuredDataPart(schema_id="application/vnd.uacs.card+json", data=card)
 
     write(target, message(1, part, author=BOT))
 
     (post,) = posts(target)
-    assert [block["type"] for block in post["blocks"]] == ["header", "divider"]
+    assert {block["type"] for block in post["blocks"]} == {"rich_text", "divider", "section"}
+    assert all("fields" in block for block in post["blocks"] if block["type"] == "section")
+    users = samples.contents(target)["lists"]["users.json"]
+    (eve,) = (user["id"] for user in users if user["real_name"] == EVE.name)
+    assert {"type": "user", "user_id": eve} in post["blocks"][1]["elements"][0]["elements"]
+    assert "Deploy" in json.dumps(post["blocks"][0])
 
 
 @pytest.mark.parametrize(
