@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-import zipfile
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from pathlib import Path
 
+from bridge.errors import ExportUnreadable
 from connectors.slack.exports.channels import INDICES
 from connectors.slack.exports.tree import BROKEN, ZipTree, is_zip, starts_with
 
@@ -28,6 +28,7 @@ _OF_A_DUMP = re.compile(rb'"channel_id"\s*:\s*"[CDG][A-Z0-9]+"')
 _CHUNKS = re.compile(r"(?:users|channels|workspace|search|[CDG][A-Z0-9]+(?:-.+)?)\.json\.gz")
 _HEAD = 65_536
 _GZIP = b"\x1f\x8b"
+_UNREADABLE = (ExportUnreadable, *BROKEN)
 
 Head = Callable[[str], bytes]
 
@@ -66,18 +67,19 @@ def _kind_of_folder(path: Path) -> str:
 def _kind_of_zip(path: Path) -> str:
     try:
         tree = ZipTree(path)
-    except BROKEN:
+    except _UNREADABLE:
         return ""
     try:
         names = tree.names()
 
         def head(name: str) -> bytes:
-            with tree.open(name) as file:
-                return file.read(_HEAD)
+            try:
+                with tree.open(name) as file:
+                    return file.read(_HEAD)
+            except _UNREADABLE:
+                return b""
 
         return _kind_of_names([name for name in names if "/" not in name], names, head)
-    except (*BROKEN, zipfile.BadZipFile):
-        return ""
     finally:
         tree.close()
 

@@ -217,13 +217,13 @@ def _reactions(post: Json, team: str) -> tuple[ExportedReaction, ...]:
         ExportedReaction(reaction_to_emoji(name), ids.actor_id(team, user))
         for reaction in objects_at(post, "reactions")
         if (name := text_at(reaction, "name"))
-        for user in dict.fromkeys(_texts(reaction.get("users")))
+        for user in dict.fromkeys(texts_in(reaction.get("users")))
     )
 
 
 def _unlisted_reactions(post: Json, where: str) -> Iterator[NotUnderstood]:
     for reaction in objects_at(post, "reactions"):
-        missing = (whole_at(reaction, "count") or 0) - len(_texts(reaction.get("users")))
+        missing = (whole_at(reaction, "count") or 0) - len(texts_in(reaction.get("users")))
         if missing > 0:
             what = "reactions of people whom the export does not list"
             yield NotUnderstood(where, what, str(missing))
@@ -232,8 +232,9 @@ def _unlisted_reactions(post: Json, where: str) -> Iterator[NotUnderstood]:
 
 
 def _pinned_to(post: Json) -> list[str]:
-    return _texts(post.get("pinned_to")) if "pinned_to" in post else []
+    return texts_in(post.get("pinned_to")) if "pinned_to" in post else []
 
 
-def _texts(value: object) -> list[str]:
+def texts_in(value: object) -> list[str]:
+    """The texts of a list; other items are skipped."""
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []

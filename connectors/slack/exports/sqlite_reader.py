@@ -7,7 +7,6 @@ latest chunk counts.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -171,11 +170,14 @@ class SqliteReader:
             rows = self._connection.execute(_ROWS, (channel,))
             while batch := list(islice(rows, 1000)):
                 for rowid, _ in batch:
-                    (data,) = self._connection.execute(
+                    where = f"MESSAGE {channel} row {rowid}"
+                    row = self._connection.execute(
                         "SELECT DATA FROM MESSAGE WHERE rowid = ?", (rowid,)
                     ).fetchone()
-                    payload = _bytes(data)
-                    yield from posts.read(payload, f"MESSAGE {channel} row {rowid}")
+                    if row is None:
+                        yield NotUnderstood(where, "message of a damaged database")
+                    else:
+                        yield from posts.read(_bytes(row[0]), where)
 
     def _file(self, native: str) -> tuple[int, Callable[[], BinaryIO]] | None:
         name = self._files.get(native)
@@ -187,7 +189,7 @@ class SqliteReader:
     def _readable(self) -> Generator[None]:
         try:
             yield
-        except (sqlite3.Error, json.JSONDecodeError, OSError) as error:
+        except (sqlite3.Error, ValueError, OverflowError, OSError) as error:
             raise ExportUnreadable(f"{self._name} cannot be read: {error}") from error
 
 
@@ -196,8 +198,8 @@ def _connected(path: Path) -> sqlite3.Connection:
     address = f"{path.absolute().as_uri()}?mode=ro"
     connection = sqlite3.connect(address, uri=True, check_same_thread=False)
     try:
-        connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError:
+        connection.execute("SELECT 1 FROM MESSAGE LIMIT 1").fetchone()
+    except (sqlite3.Error, UnicodeDecodeError):
         connection.close()
         address = f"{address}&immutable=1"
         connection = sqlite3.connect(address, uri=True, check_same_thread=False)

@@ -28,7 +28,7 @@ from connectors.slack.cards.schemas import BLOCKS
 from connectors.slack.emoji import emoji_to_reaction, reaction_to_emoji
 from connectors.slack.exports.json_stream import parsed
 from connectors.slack.exports.kinds import SLACK_ZIP
-from connectors.slack.exports.posts import TOMBSTONE
+from connectors.slack.exports.posts import TOMBSTONE, texts_in
 from connectors.slack.exports.viewer_blocks import viewer_blocks
 from connectors.slack.json_values import Json, object_at, objects_at, text_at
 from connectors.slack.rich import rich_bodies
@@ -103,8 +103,7 @@ def written_native(
         listed = {
             (reaction_to_emoji(text_at(reaction, "name")), user)
             for reaction in objects_at(post, "reactions")
-            for user in reaction.get("users") or ()
-            if isinstance(user, str)
+            for user in texts_in(reaction.get("users"))
         }
         archived_reactions = [(one.emoji, actors.user(one.actor)) for one in archived.reactions]
         if {(_same(emoji), user) for emoji, user in listed} != {

@@ -17,8 +17,6 @@ from pathlib import Path
 from typing import BinaryIO, Protocol, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-import orjson
-
 from bridge.content.cards.reader import Cards
 from bridge.content.markdown import markdown_to_text
 from bridge.content.media.file_names import safe_file_name
@@ -35,6 +33,7 @@ from bridge.model.refs import MessageId, native_id_in
 from bridge.ports.exports import WriteOptions
 from connectors.slack import cards as slack_cards
 from connectors.slack import ids
+from connectors.slack.exports.json_stream import parsed
 from connectors.slack.exports.written_post import (
     Actors,
     WrittenPost,
@@ -191,7 +190,7 @@ class ZipWriter:
         for member in channel.exported.members:
             self._want_user(self._actors.user(member))
         self._indices[_INDEX_OF[channel.exported.kind]].append(
-            orjson.dumps(self._channel_object(channel))
+            dumped(self._channel_object(channel))
         )
         self._spool.execute("DELETE FROM post")
         self._spool.execute("DELETE FROM known")
@@ -214,7 +213,7 @@ class ZipWriter:
             replies = self._spool.execute(
                 "SELECT user, ts FROM post WHERE root = ? AND home = 0 ORDER BY n", (ts,)
             ).fetchall()
-            yield dumped(_with_replies(orjson.loads(body), ts, replies)) if replies else body
+            yield dumped(_with_replies(parsed(body), ts, replies)) if replies else body
 
     def _know(self, key: str, ts: str) -> None:
         self._spool.execute("INSERT OR IGNORE INTO known VALUES (?, ?)", (key, ts))
@@ -227,7 +226,7 @@ class ZipWriter:
 
     def _add_person(self, person: Person, native: Json, *, wanted: bool) -> None:
         user = self._actors.user(person.id)
-        body = dumped(native) if native else orjson.dumps(_user_object(user, person))
+        body = dumped(native or _user_object(user, person))
         self._spool.execute("INSERT OR IGNORE INTO person VALUES (?, ?, ?)", (user, body, wanted))
 
     def _want(self, author: Person) -> None:

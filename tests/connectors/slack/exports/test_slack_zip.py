@@ -342,6 +342,31 @@ def test_an_unchanged_file_keeps_its_fingerprint_and_a_changed_one_gets_another(
         assert changed == {"general/2024-01-01.json"}
 
 
+def test_a_zip_with_a_damaged_index_is_still_of_the_format(tmp_path: Path) -> None:
+    path = samples.written(tmp_path / "export.zip", samples.export_files())
+    content = path.read_bytes()
+    place = content.index(b"channels.json") - 30  # the header of the entry
+    path.write_bytes(content[:place] + b"XX" + content[place + 2 :])
+
+    assert SlackZip().recognises(path)
+    assert samples.ROOT in messages(read_all(SlackZip(), path))
+
+
+def test_members_of_unexpected_types_are_read_and_written_again(tmp_path: Path) -> None:
+    odd = post(
+        "1.000001", "x", reactions=[{"name": "+1", "users": 3, "count": 2**80}, 7], files=["F1", 2],
+        edited=True, blocks="none", attachments={"a": 1}, thread_ts=5, replies="all",
+    )  # fmt: skip
+    channel = {**samples.CHANNELS[0], "created": 2**80, "members": {"a": 1}, "pins": [None, 1]}
+    files = {**with_day(odd), "channels.json": encoded([channel, 7, {"id": None}])}
+
+    found = read(tmp_path, files)
+    write_all(SlackZip(), found, tmp_path / "again.zip")
+
+    assert samples.contents(tmp_path / "again.zip")["posts"] == {"general": [odd]}
+    assert reports(found).count("entry that is no object with an id") == 2
+
+
 # --- workspaces -----------------------------------------------------------------------------
 
 
