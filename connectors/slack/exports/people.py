@@ -12,6 +12,7 @@ from connectors.slack.json_values import Json, object_at, text_at
 from connectors.slack.payload import person_of
 
 _SLACKBOT = "Slackbot"
+_MOST_PERSONS = 20_000  # that are kept ready
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class People:
         person = Person(
             id=ids.actor_id(team, native), name=listed.name, picture=listed.picture, bot=listed.bot
         )
-        if len(self._persons) > 20_000:
+        if len(self._persons) > _MOST_PERSONS:
             self._persons.clear()
         self._persons[team, native] = person
         return person

@@ -56,7 +56,6 @@ class ZipReader:
         self._names = tree.names()
         self._name_set = frozenset(self._names)
         self._people = People()
-        self._reports: list[NotUnderstood] = []
         self._files = files_in(self._names)
         self._days = [name for name in self._names if DAY_FILE.fullmatch(name)]
         for name in USER_LISTS:
