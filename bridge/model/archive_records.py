@@ -9,7 +9,7 @@ from uuid import UUID
 
 from bridge.model.operations import Operation
 from bridge.model.people import Person
-from bridge.model.refs import ActorId, ChannelRef, MessageId, Place
+from bridge.model.refs import ActorId, ChannelRef, MessageId, Place, conversation_id_of
 from bridge.uacs import Conversation, Message
 
 MessageState = Literal["streaming", "complete", "edited", "deleted", "interrupted"]
@@ -56,6 +56,19 @@ class Timeline:
     epoch: int | None = None
 
 
+def channel_timeline(channel: ChannelRef) -> Timeline:
+    """Returns the Conversation of a channel."""
+    place = Place(channel=channel)
+    return Timeline(conversation_id_of(place), "channel", place.key)
+
+
+def thread_timeline(place: Place, root: MessageId) -> Timeline:
+    """Returns the Conversation of a thread; `root` is its first message."""
+    parent = conversation_id_of(Place(channel=place.channel))
+    metadata = {"parent": str(parent), "root": root}
+    return Timeline(conversation_id_of(place), "thread", place.key, metadata)
+
+
 @dataclass(frozen=True)
 class View:
     """The part of a conversation that a reader may see: the messages of this channel, of the thread
@@ -79,13 +92,14 @@ class Change:
 
     `time` is the platform's, in seconds since 1970. An edit that is not later than the last one
     changes nothing. A deletion always applies and is final; reactions and pins that wait for the
-    message are cancelled.
+    message are cancelled. The state before is kept as a version, with the `actor` who ended it.
     """
 
     message: Message
     state: Literal["edited", "deleted"]
     time: float
     operations: tuple[Operation, ...] = ()
+    actor: ActorId | None = None
 
 
 @dataclass(frozen=True)

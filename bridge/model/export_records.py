@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import BinaryIO, Literal
+from functools import cached_property
+from typing import Any, BinaryIO, Literal, Self
+from uuid import UUID
 
 from pydantic import JsonValue
 
 from bridge.model.events import MessagePosted
 from bridge.model.people import Person
-from bridge.model.refs import ActorId, ChannelRef, MessageId, Place
-from bridge.uacs import Message
+from bridge.model.refs import ActorId, ChannelRef, MessageId, Place, message_id_of
+from bridge.uacs import Message, read_message, write
 
-ChannelKind = Literal["public", "private", "group", "direct", "thread"]
+ChannelKind = Literal["public", "private", "group", "direct", "thread", "room"]
+ROOMS = ("uacs", "rooms")  # platform and workspace of a room, where it stands for a channel
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,7 @@ class ExportUnit:
 
 @dataclass(frozen=True)
 class ExportedChannel:
-    """A channel, group or direct chat of the export.
+    """A channel, group or direct chat of the export; or a room, whose messages are of any platform.
 
     - `topic`: UACS Markdown.
     - `created`: seconds since 1970.
@@ -93,7 +96,8 @@ class ExportedMessage:
       role `system`.
     - `payload`: the native message, byte for byte as it is in the export, or as JSON if the export
       is no JSON; from it an export in the same format is made.
-    - `root`, `reply_to`: native ids; `root` also for formats whose `Place` has no thread.
+    - `root`, `reply_to`: native ids in the same channel; `root_id`, `reply_to_id`: canonical ids,
+      of formats that have them.
     - `editor`, `deleted`, `pinned`: as far as the format says them.
     - `versions`: former states, oldest first.
     - `files`: of the media and file parts whose bytes are in the export, by the address that the
@@ -104,12 +108,21 @@ class ExportedMessage:
     payload: bytes
     root: str | None = None
     reply_to: str | None = None
+    root_id: MessageId | None = None
+    reply_to_id: MessageId | None = None
     reactions: tuple[ExportedReaction, ...] = ()
     editor: ActorId | None = None
     deleted: bool = False
     pinned: bool = False
     versions: tuple[ExportedEdit, ...] = ()
     files: Mapping[str, ExportedFile] = field(default_factory=dict[str, ExportedFile])
+
+    def relations(self) -> tuple[MessageId | None, MessageId | None]:
+        """Returns the canonical ids of the thread's root and of the answered message."""
+        channel = self.posted.place.channel
+        root = self.root_id or (message_id_of(channel, self.root) if self.root else None)
+        reply_to = message_id_of(channel, self.reply_to) if self.reply_to else None
+        return root, self.reply_to_id or reply_to
 
 
 @dataclass(frozen=True)
@@ -134,25 +147,47 @@ ExportItem = ExportedPerson | ExportedChannel | ExportedMessage | NotUnderstood
 class ArchivedMessage:
     """An archived message as an exporter gets it.
 
-    - `message`: with all of `metadata.uacs_bridge`.
+    - `body`: the UACS message as JSON, `author_body` the author; `message` and `author` parse them
+      when they are first asked for, so that an export of JSON need not.
     - `root`, `reply_to`: canonical ids.
+    - `editor`, `versions`: who edited or deleted it last, and how many former states the archive
+      has.
+    - `audience`: the only readers of a whisper; None for a message to everybody.
     - `payload`: the native message with its decoder's `payload_kind`, if the archive has it: of a
       live event, or of an import (`payload_kind` is then the format's name).
     """
 
-    message: Message
-    author: Person
+    body: bytes
+    author_body: bytes
     time: float
     place: Place | None
     native_id: str | None
     root: MessageId | None = None
     reply_to: MessageId | None = None
     edited_at: float | None = None
+    editor: ActorId | None = None
+    versions: int = 0
     deleted: bool = False
     pinned: bool = False
+    audience: tuple[ActorId, ...] | None = None
     reactions: tuple[ExportedReaction, ...] = ()
     payload: bytes | None = None
     payload_kind: str = ""
+
+    @classmethod
+    def of(cls, message: Message, author: Person, **values: Any) -> Self:
+        """Returns the archived message of these objects; `values` are the other fields."""
+        return cls(write(message), author.model_dump_json().encode(), **values)
+
+    @cached_property
+    def message(self) -> Message:
+        """The UACS message."""
+        return read_message(self.body)
+
+    @cached_property
+    def author(self) -> Person:
+        """The author."""
+        return Person.model_validate_json(self.author_body)
 
 
 @dataclass(frozen=True)
@@ -163,3 +198,64 @@ class NotWritten:
     message: MessageId | None
     what: str
     written_as: str = ""
+
+
+@dataclass(frozen=True)
+class ImportBatch:
+    """What an import adds in one transaction.
+
+    - `export`: names the imports that share their progress: the format, and what the options said.
+    - `format`: the format of the payloads.
+    - `finished`: the unit that ends with this batch.
+    """
+
+    export: str
+    format: str
+    people: tuple[ExportedPerson, ...] = ()
+    channels: tuple[ExportedChannel, ...] = ()
+    messages: tuple[ExportedMessage, ...] = ()
+    finished: ExportUnit | None = None
+
+
+@dataclass(frozen=True)
+class ImportCounts:
+    """The effect of a batch: messages that were added, changed (edited, deleted, other reactions),
+    and known already."""
+
+    added: int = 0
+    changed: int = 0
+    known: int = 0
+
+    def __add__(self, other: ImportCounts) -> ImportCounts:
+        return ImportCounts(
+            self.added + other.added, self.changed + other.changed, self.known + other.known
+        )
+
+
+@dataclass(frozen=True)
+class ArchivedConversation:
+    """What becomes one channel of an export: a room with its channels, or a channel that is in no
+    room. `timelines` are the Conversations that hold its messages."""
+
+    channel: ExportedChannel
+    timelines: tuple[UUID, ...]
+
+
+@dataclass(frozen=True)
+class ArchivePage:
+    """Messages of one conversation by their time; `last` is the place to read on from, None at the
+    end."""
+
+    messages: tuple[ArchivedMessage, ...]
+    last: int | None
+
+
+@dataclass(frozen=True)
+class ArchiveFilter:
+    """Which messages an export contains: from `since` to before `until` (seconds since 1970); also
+    those to one of `readers` alone; deleted ones if `deleted`."""
+
+    since: float | None = None
+    until: float | None = None
+    readers: tuple[ActorId, ...] = ()
+    deleted: bool = False

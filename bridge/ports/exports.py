@@ -87,16 +87,21 @@ class ExportWriter(Protocol):
         """Write the rest and close. Returns what the format could not say."""
         ...
 
+    def close(self) -> None:
+        """Close files, also of an export that is not finished; closing twice does nothing."""
+        ...
+
 
 class ExportFormat(Protocol):
     """A format; `name` is what commands call it ("uacs-lines"), `title` what people call it.
 
-    `platform` is "" where it is of no platform.
+    `platform` is "" where it is of no platform; `writes` says whether it can be written.
     """
 
     name: str
     title: str
     platform: str
+    writes: bool
 
     def recognises(self, path: Path) -> bool:
         """Whether the file or folder is of this format. Cheap: looks at names and first bytes."""
@@ -112,7 +117,12 @@ class ExportFormat(Protocol):
         ...
 
     def writer(self, path: Path, options: WriteOptions) -> ExportWriter | None:
-        """Begin an export; None if the format can only be read."""
+        """Begin an export; None if the format can only be read.
+
+        Returns:
+            The writer. It writes to `path`, which does not exist: a file, or a folder that it
+            makes.
+        """
         ...
 
 

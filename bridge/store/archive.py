@@ -42,6 +42,7 @@ from bridge.store import (
 from bridge.store import reactions as of_reactions
 from bridge.store.bodies import MESSAGES, PEOPLE
 from bridge.store.conversations import ToolDescription, conversation_of, own_tools
+from bridge.store.moments import Moments
 from bridge.store.queries import read_queries
 from bridge.uacs import Conversation, Message
 
@@ -82,7 +83,7 @@ def _keep_the_rest(
     for settlement in admission.settles:
         outbox.settle(db, settlement, now)
     for change in admission.changes:
-        _change_later(db, change, now)
+        change_later(db, change, now)
     _keep_marks(db, admission, now)
     for orphan in admission.orphans:
         catch_up.note_orphan(db, orphan, now)
@@ -120,6 +121,7 @@ def _keep_message(db: sqlite3.Connection, new: NewMessage, admission: Admission)
             admission.row,
             admission.outcome,
             new.changed or None,
+            Moments(db).take(new.time),
         ),
     )
     number = inserted.lastrowid if inserted.rowcount else None
@@ -135,7 +137,7 @@ def _place(db: sqlite3.Connection, timeline: Timeline, number: int | None, time:
         db.execute(SQL["make_timeline"], columns)
         return
     ((n, seq),) = db.execute(SQL["place_in_timeline"], columns).fetchall()
-    db.execute(SQL["enter_timeline"], (n, seq, number, timeline.epoch))
+    db.execute(SQL["enter_timeline"], (n, seq, number, timeline.epoch, number))
 
 
 def message(db: sqlite3.Connection, own_id: MessageId) -> StoredMessage | None:
@@ -185,6 +187,8 @@ def change_message(
     called: Sequence[NewTurn] = (),
 ) -> None:
     body = _body_of(changed)
+    if state == "deleted":
+        db.execute(SQL["keep_version"], (now, None, changed.message_id))
     if db.execute(SQL["change_message"], (body, state, changed.message_id)).rowcount == 0:
         raise StoreError(f"Message {changed.message_id!r} is not archived")
     changes.note_change(db, MessageId(changed.message_id), "changed")
@@ -197,9 +201,15 @@ def change_message(
             turns.queue(db, turn, now)
 
 
-def _change_later(db: sqlite3.Connection, change: Change, now: float) -> None:
+def change_later(db: sqlite3.Connection, change: Change, now: float) -> None:
+    """Apply an edit that is later than the last one, or a deletion; the state before stays as a
+    version."""
     body, message = _body_of(change.message), MessageId(change.message.message_id)
-    columns = (body, change.state, change.time, message, change.time, change.state)
+    known = (message, change.time, change.state)
+    if db.execute(SQL["is_later"], known).fetchone() is None:
+        return
+    db.execute(SQL["keep_version"], (change.time, change.actor, message))
+    columns = (body, change.state, change.time, *known)
     if db.execute(SQL["change_later"], columns).rowcount:
         changes.note_change(db, message, "changed")
         if change.state == "deleted":

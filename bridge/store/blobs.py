@@ -266,6 +266,17 @@ async def _blocks(chunks: AsyncIterable[bytes], limit: int) -> AsyncGenerator[Se
 # --- the disk -------------------------------------------------------------------------------------
 
 
+def open_stored(folder: Path, file_id: str) -> BinaryIO | None:
+    """Return a stored file of a folder of blobs, open for reading; None when it is not there."""
+    digest = sha256_of(file_id)
+    if digest is None:
+        return None
+    try:
+        return (folder / digest[:2] / digest).open("rb")
+    except FileNotFoundError:
+        return None
+
+
 def _prepare(folder: Path) -> None:
     with _disk_errors(folder):
         make_folder(folder)

@@ -14,7 +14,7 @@ from bridge.store.schema import open_to_read
 _MARK = b"blob:sha256-"
 _FILE_ID = re.compile(_MARK + rb"[0-9a-f]{64}")
 # Platforms' payloads as they came know nothing of our ids, and are the largest part of a store.
-_WITHOUT = ("payloads",)
+_WITHOUT = ("payloads", "imported_payloads")
 
 
 def files_in_use(path: Path) -> frozenset[str]:

@@ -24,7 +24,7 @@ def link_said(
     at: float,
 ) -> None:
     """Link the original of a message; `at` is seconds since 1970."""
-    columns = (_number_of(db, channel), native_id, message, thread, at)
+    columns = (number_of(db, channel), native_id, message, thread, at)
     db.execute(SQL["link_said"], columns)
 
 
@@ -34,7 +34,7 @@ def link_copies(
     """Link native copies of a message; of two copies in one slot the later replaces the earlier."""
     if not receipts:
         return
-    number = _number_of(db, channel)
+    number = number_of(db, channel)
     for receipt in receipts:
         native_id, slot = receipt.native_id, receipt.slot
         columns = (number, native_id, message, slot, receipt.thread, receipt.deleted, now)
@@ -58,7 +58,7 @@ def link_stand_in(
     db: sqlite3.Connection, channel: str, native_id: str, root: MessageId, now: float
 ) -> None:
     """Note that this post stands for a thread root that is missing in the channel or deleted."""
-    db.execute(SQL["link_stand_in"], (_number_of(db, channel), native_id, root, now))
+    db.execute(SQL["link_stand_in"], (number_of(db, channel), native_id, root, now))
 
 
 def resolve(db: sqlite3.Connection, channel: str, native_id: str) -> MessageId | None:
@@ -93,7 +93,7 @@ def live_threads(db: sqlite3.Connection, channel: str, since: float) -> Sequence
     return [thread for (thread,) in rows]
 
 
-def _number_of(db: sqlite3.Connection, channel: str) -> int:
+def number_of(db: sqlite3.Connection, channel: str) -> int:
     """The channel's number; given at its first link."""
     row = db.execute(SQL["channel"], (channel,)).fetchone()
     if row is None:

@@ -50,6 +50,14 @@ from bridge.model.archive_records import (
     Timeline,
     View,
 )
+from bridge.model.export_records import (
+    ArchivedConversation,
+    ArchiveFilter,
+    ArchivePage,
+    ExportedPerson,
+    ImportBatch,
+    ImportCounts,
+)
 from bridge.model.inbox_records import InboxRow
 from bridge.model.outbox_records import DeadLetter, LaneStatus, OutboxItem, Settlement
 from bridge.model.people_records import CodeUse, DisplayName, LinkedAccount, LinkMethod
@@ -89,6 +97,7 @@ from bridge.store import (
     catch_up,
     directs,
     feedback,
+    imports,
     inbox,
     key_values,
     links,
@@ -364,6 +373,30 @@ class SqliteStore:
 
     async def explain(self, message: MessageId) -> Explanation | None:
         return await self._read(archive.explain, message)
+
+    # --- imports and exports ------------------------------------------------------------------
+
+    async def imported_units(self, export: str) -> Mapping[str, str]:
+        return await self._read(imports.imported_units, export)
+
+    async def add_imported(self, batch: ImportBatch) -> ImportCounts:
+        return await self._write(imports.add_imported, batch, self._clock.time())
+
+    async def archived_people(self) -> Sequence[ExportedPerson]:
+        return await self._read(imports.archived_people)
+
+    async def archived_conversations(self) -> Sequence[ArchivedConversation]:
+        return await self._read(imports.archived_conversations)
+
+    async def archived_messages(
+        self,
+        timelines: Sequence[UUID],
+        wanted: ArchiveFilter,
+        *,
+        after: int | None,
+        limit: int,
+    ) -> ArchivePage:
+        return await self._read(imports.archived_messages, timelines, wanted, after, limit)
 
     # --- rooms --------------------------------------------------------------------------------
 

@@ -39,17 +39,18 @@ def read_all(
 def archived(exported: ExportedMessage, format_name: str) -> ArchivedMessage:
     """Return the message as the archive gives it to an exporter after its import."""
     posted = exported.posted
-    channel = posted.place.channel
-    root = exported.root or posted.place.thread
-    return ArchivedMessage(
-        message=posted.message,
-        author=posted.author,
+    channel, thread = posted.place.channel, posted.place.thread
+    root, reply_to = exported.relations()
+    return ArchivedMessage.of(
+        posted.message,
+        posted.author,
         time=posted.time.timestamp(),
         place=posted.place,
         native_id=posted.native_id,
-        root=message_id_of(channel, root) if root else None,
-        reply_to=message_id_of(channel, exported.reply_to) if exported.reply_to else None,
+        root=root or (message_id_of(channel, thread) if thread else None),
+        reply_to=reply_to,
         edited_at=posted.edited_at.timestamp() if posted.edited_at else None,
+        editor=exported.editor,
         deleted=exported.deleted,
         pinned=exported.pinned,
         reactions=exported.reactions,
@@ -58,8 +59,13 @@ def archived(exported: ExportedMessage, format_name: str) -> ArchivedMessage:
     )
 
 
-def write_all(form: ExportFormat, items: Sequence[ExportItem], target: Path) -> None:
-    """Write the items of an export to `target`, in the order in which the archive returns them."""
+def write_all(
+    form: ExportFormat, items: Sequence[ExportItem], target: Path, payload_kind: str | None = None
+) -> None:
+    """Write an export of what was read from one, in the order in which the archive gives it.
+
+    `payload_kind` names the format that the payloads came from, this one by default.
+    """
     writer = form.writer(target, WriteOptions())
     assert writer is not None
     for item in items:
@@ -70,7 +76,7 @@ def write_all(form: ExportFormat, items: Sequence[ExportItem], target: Path) -> 
         writer.channel(channel)
         of_channel = [m for m in messages if m.posted.place.channel == channel.channel]
         for message in sorted(of_channel, key=lambda m: (m.posted.time, m.posted.native_id)):
-            writer.message(archived(message, form.name))
+            writer.message(archived(message, payload_kind or form.name))
     writer.finish()
 
 
@@ -170,8 +176,10 @@ class ExportFormatContract(ABC):
     ) -> None:
         target = tmp_path / "written" / sample.name
         target.parent.mkdir()
-        if form.writer(target, WriteOptions()) is None:
+        writer = form.writer(target, WriteOptions())
+        if writer is None:
             pytest.skip(f"{form.title} is only read")
+        writer.finish()
         target = tmp_path / "again" / sample.name
         target.parent.mkdir()
 

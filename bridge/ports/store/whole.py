@@ -9,6 +9,7 @@ from bridge.model.store_status import StorePulse, StoreStatus
 from bridge.ports.store.admissions import AdmissionStore
 from bridge.ports.store.agents import AgentStore
 from bridge.ports.store.approvals import ApprovalStore
+from bridge.ports.store.archive import ArchiveStore
 from bridge.ports.store.authors import AuthorStore
 from bridge.ports.store.conversations import ConversationStore
 from bridge.ports.store.credentials import CredentialStore
@@ -45,6 +46,7 @@ class Store(
     ApprovalStore,
     FeedbackStore,
     DirectStore,
+    ArchiveStore,
     Protocol,
 ):
     """All ports of the store in one."""

@@ -16,6 +16,7 @@ from bridge.content.cards.reader import Cards
 from bridge.content.cards.tree import Asset
 from bridge.content.messages.metadata import KeptFile
 from bridge.content.messages.parts import may_hold_files
+from bridge.content.messages.stored_files import NO_FILES, KeptFiles, with_kept
 from bridge.errors import (
     FileError,
     FileUnavailable,
@@ -37,7 +38,7 @@ from bridge.ports.store.inbox import InboxStore
 from bridge.ports.store.recovery import RecoveryStore
 from bridge.router.inbound.context import Placed, Planned, Received
 from bridge.router.rooms.programs import raw_of
-from bridge.router.runtime.kept_files import NO_FILES, KeptFiles, with_json_files, with_kept
+from bridge.router.runtime.kept_files import with_json_files
 from bridge.router.runtime.timeouts import Timeouts
 from bridge.uacs import Message
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from bridge.content.messages.metadata import read_bridge_metadata, with_bridge_metadata, with_person
+from bridge.content.messages.stored_files import MEDIA, with_kept
 from bridge.model import (
     ActorId,
     Deletion,
@@ -39,7 +40,6 @@ from bridge.router.rooms.linking import Linking
 from bridge.router.rooms.options import Kind
 from bridge.router.rooms.reference_names import ReferenceNames
 from bridge.router.rooms.rooms import Room
-from bridge.router.runtime.kept_files import MEDIA, with_kept
 from bridge.uacs import Message
 
 _LONGEST_THREAD = 5000  # messages that go with their thread at once; older ones when compared

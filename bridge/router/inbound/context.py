@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bridge.content.cards.interactions import Interaction
+from bridge.content.messages.stored_files import KeptFiles
 from bridge.model import ActorId, Event, MessageId, MessagePosted, Person
 from bridge.model.admission import Admission
 from bridge.model.archive_records import NewMessage, Timeline
 from bridge.model.inbox_records import InboxRow
 from bridge.router.rooms.rooms import Room
-from bridge.router.runtime.kept_files import KeptFiles
 
 
 @dataclass(frozen=True)

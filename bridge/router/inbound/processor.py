@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import structlog
 
+from bridge.content.messages.stored_files import NO_FILES
 from bridge.errors import BridgeError, InvalidData, StoreError, UndecodableEvent
 from bridge.model import AccountId, Event, Raw, ReactionAdded, ReactionRemoved
 from bridge.model.admission import Admission
@@ -26,7 +27,6 @@ from bridge.router.outbound.lanes import Lanes
 from bridge.router.rooms.feed import Feed
 from bridge.router.rooms.programs import ACCOUNT, decode
 from bridge.router.runtime import metrics
-from bridge.router.runtime.kept_files import NO_FILES
 from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.signals import ReactionsCameLate, Signal
 from bridge.router.turns.queue import TurnQueue

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from itertools import islice
-from types import MappingProxyType
 from typing import Annotated
 
 import structlog
@@ -15,12 +14,8 @@ from pydantic import Field, JsonValue, TypeAdapter
 from bridge.content.cards.messages import part_json
 from bridge.content.cards.reader import Cards
 from bridge.content.media.types import agreed_type
-from bridge.content.messages.metadata import (
-    BridgeMetadata,
-    KeptFile,
-    read_bridge_metadata,
-    with_bridge_metadata,
-)
+from bridge.content.messages.metadata import KeptFile
+from bridge.content.messages.stored_files import with_kept, with_kept_file
 from bridge.errors import FileError, StoreError
 from bridge.model.blob_ids import sha256_of
 from bridge.model.turns import PartGiven
@@ -28,7 +23,6 @@ from bridge.ports.files import Files
 from bridge.runtime.opening import open_part
 from bridge.uacs import (
     AudioPart,
-    ContentPart,
     FilePart,
     ImagePart,
     MediaSource,
@@ -47,11 +41,6 @@ _FETCH_TIMEOUT = 20.0  # seconds until a file that an agent names stays a link
 _MEDIA: TypeAdapter[ImagePart | VideoPart | AudioPart | FilePart] = TypeAdapter(
     Annotated[ImagePart | VideoPart | AudioPart | FilePart, Field(discriminator="type")]
 )
-MEDIA = (ImagePart, VideoPart, AudioPart, FilePart)
-
-KeptFiles = Mapping[str, KeptFile]
-"""The files of a message that the blob store holds, by the key that each has in the message."""
-NO_FILES: KeptFiles = MappingProxyType({})
 
 
 async def with_json_files(message: Message, cards: Cards, files: Files | None) -> Message:
@@ -90,7 +79,7 @@ async def with_kept_media(event: PartGiven, files: Files | None) -> PartGiven:
     )
     key = part.source.file_id or part.source.url or ""
     own = part.model_copy(update={"source": MediaSource(file_id=key or "own")})
-    part_with_file = _with_kept_file(own, {key or "own": kept_file})
+    part_with_file = with_kept_file(own, {key or "own": kept_file})
     return event.model_copy(update={"part": json.loads(write(part_with_file)), "size": blob.size})
 
 
@@ -101,28 +90,3 @@ def _holds_media(part: JsonValue) -> bool:
 async def _pieces(content: bytes) -> AsyncIterator[bytes]:
     for start in range(0, len(content), _PIECE):
         yield content[start : start + _PIECE]
-
-
-def with_kept(message: Message, files: KeptFiles) -> Message:
-    """The message with these files named as the blob store holds them."""
-    if not files:
-        return message
-    parts = tuple(_with_kept_file(part, files) for part in message.content)
-    additions, _ = read_bridge_metadata(message)
-    together: dict[str, object] = {"kept": {**additions.kept, **files}}
-    noted: BridgeMetadata = additions.model_copy(update=together)
-    return with_bridge_metadata(message.model_copy(update={"content": parts}), noted)
-
-
-def _with_kept_file(part: ContentPart, files_by_key: KeptFiles) -> ContentPart:
-    """The media part with its file named as the blob store holds it; its type stays within its
-    kind."""
-    if not isinstance(part, MEDIA):
-        return part
-    file = files_by_key.get(part.source.file_id or part.source.url or "")
-    if file is None:
-        return part
-    changes: dict[str, object] = {"source": MediaSource(file_id=file.file_id)}
-    if part.type == "file" or file.media_type.startswith(f"{part.type}/"):
-        changes["media_type"] = file.media_type
-    return part.model_copy(update=changes)

@@ -1,8 +1,8 @@
 -- name: keep_message
 INSERT INTO messages (
   id, body, author, time, channel, thread, native_id, root, reply_to, audience, state, row, outcome,
-  changed
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  changed, moment
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO NOTHING;
 
 -- name: message
@@ -20,6 +20,15 @@ UPDATE messages SET body = ?, state = ? WHERE id = ?;
 UPDATE messages SET body = ?, state = ?, changed = ?
 WHERE id = ? AND state <> 'deleted' AND (coalesce(changed, 0) < ? OR ? = 'deleted');
 
+-- name: is_later
+SELECT 1 FROM messages
+WHERE id = ? AND state <> 'deleted' AND (coalesce(changed, 0) < ? OR ? = 'deleted');
+
+-- name: keep_version
+INSERT INTO versions (message, version, body, until, actor)
+SELECT n, 1 + coalesce((SELECT max(v.version) FROM versions AS v WHERE v.message = n), 0), body, ?, ?
+FROM messages WHERE id = ? AND state <> 'streaming';
+
 -- name: place_in_timeline
 INSERT INTO timelines (id, kind, name, metadata, created, updated, length)
 VALUES (?, ?, ?, ?, ?, ?, 1)
@@ -35,7 +44,8 @@ VALUES (?, ?, ?, ?, ?, ?, 0)
 ON CONFLICT (id) DO NOTHING;
 
 -- name: enter_timeline
-INSERT INTO entries (timeline, seq, message, epoch) VALUES (?, ?, ?, ?);
+INSERT INTO entries (timeline, seq, message, epoch, moment)
+VALUES (?, ?, ?, ?, (SELECT moment FROM messages WHERE n = ?));
 
 -- name: timeline
 SELECT n, kind, name, metadata, created, updated FROM timelines WHERE id = ?;

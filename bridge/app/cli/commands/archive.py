@@ -1,4 +1,4 @@
-"""`uacs-bridge archive`: archived messages as UACS Conversations."""
+"""`uacs-bridge archive`: archived messages as UACS Conversations, and exports of any format."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from uuid import UUID
 
 import click
 
+from bridge.app.cli.commands import archive_files
 from bridge.app.cli.commands.options import config_option, settings_from
 from bridge.errors import StoreError
 
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
 
 @click.group("archive")
 def command() -> None:
-    """Print archived messages."""
+    """Print, import and export archived messages."""
+
+
+for transfer in archive_files.COMMANDS:
+    command.add_command(transfer)
 
 
 @command.command("show")

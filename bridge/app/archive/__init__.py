@@ -1,0 +1,1 @@
+"""Imports, exports and conversions of the archive, as the commands use them."""

@@ -1,0 +1,187 @@
+"""Files and stores of imports, exports and conversions: opens them, runs the work, closes them."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Callable, Collection, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from bridge.archive.exporting import ExportReport, export
+from bridge.archive.importing import Importer, ImportReport, Progress
+from bridge.errors import ConfigError
+from bridge.model.export_records import ArchiveFilter
+from bridge.ports.exports import ExportFormat, ReadOptions, WriteOptions
+from bridge.runtime.clock import SystemClock
+from bridge.store.blobs import open_blobs, open_stored
+from bridge.store.sqlite import SqliteStore, open_sqlite, open_sqlite_to_read
+
+_EVERYTHING = ArchiveFilter(deleted=True)
+
+
+@dataclass(frozen=True)
+class Archive:
+    """The store's file and, beside it, the folder of its files."""
+
+    store: Path
+
+    @property
+    def blobs(self) -> Path:
+        """The folder of the files."""
+        return self.store.with_suffix(".blobs")
+
+
+async def import_file(
+    path: Path,
+    form: ExportFormat,
+    options: ReadOptions,
+    archive: Archive,
+    *,
+    key: bytes | None = None,
+    files: bool = True,
+    on_progress: Callable[[Progress], None] = lambda _: None,
+) -> ImportReport:
+    """Import an export into a store that no bridge uses.
+
+    Raises:
+        ExportUnreadable: the export cannot be opened.
+        StoreError: the store cannot be opened or written.
+    """
+    store = await open_sqlite(archive.store, clock=SystemClock(), key=key)
+    try:
+        return await _import(
+            path, form, options, store, archive.blobs if files else None, on_progress
+        )
+    finally:
+        await store.close()
+
+
+async def _import(
+    path: Path,
+    form: ExportFormat,
+    options: ReadOptions,
+    store: SqliteStore,
+    blobs_folder: Path | None,
+    on_progress: Callable[[Progress], None],
+) -> ImportReport:
+    reader = form.reader(path, options)
+    blobs = None if blobs_folder is None else await open_blobs(blobs_folder, clock=SystemClock())
+    try:
+        # Only what the options say makes the same file another import.
+        said = f"{form.name}:{options.workspace or ''}:{options.timezone or ''}"
+        return await Importer(store, blobs, form.name, said).run(reader, on_progress)
+    finally:
+        reader.close()
+        if blobs is not None:
+            await blobs.close()
+
+
+async def export_file(
+    target: Path,
+    form: ExportFormat,
+    archive: Archive,
+    wanted: ArchiveFilter,
+    *,
+    names: Collection[str] | None = None,
+    files: bool = True,
+    on_progress: Callable[[int], None] = lambda _: None,
+) -> ExportReport:
+    """Write an export of a store, also while a bridge uses it, and beside it a list of SHA-256
+    digests that `sha256sum --check` reads.
+
+    Raises:
+        ConfigError: the format cannot be written, or the target exists.
+        StoreError: the store cannot be read.
+    """
+    store = await open_sqlite_to_read(archive.store, clock=SystemClock())
+    try:
+        return await _export(target, form, store, archive.blobs if files else None, wanted,
+                             names, on_progress)  # fmt: skip
+    finally:
+        await store.close()
+
+
+async def _export(
+    target: Path,
+    form: ExportFormat,
+    store: SqliteStore,
+    blobs_folder: Path | None,
+    wanted: ArchiveFilter,
+    names: Collection[str] | None,
+    on_progress: Callable[[int], None],
+) -> ExportReport:
+    """The target appears whole or not at all."""
+    sums = target.with_name(f"{target.name}.sha256")
+    for path in (target, sums):
+        if path.exists():
+            raise ConfigError(f"{str(path)!r} exists already: choose another name, or remove it")
+    part = target.with_name(f".{target.name}.part{target.suffix}")
+    _remove(part)
+    options = (
+        WriteOptions() if blobs_folder is None else WriteOptions(partial(open_stored, blobs_folder))
+    )
+    writer = form.writer(part, options)
+    if writer is None:
+        raise ConfigError(f"{form.title} ({form.name}) can only be read")
+    try:
+        report = await export(store, writer, wanted, names=names, on_progress=on_progress)
+        part.rename(target)
+    except BaseException:
+        writer.close()
+        _remove(part)
+        raise
+    sums.write_text("".join(f"{digest}  {name}\n" for digest, name in digests(target)))
+    return report
+
+
+async def convert_file(
+    source: Path,
+    read: ExportFormat,
+    options: ReadOptions,
+    target: Path,
+    written: ExportFormat,
+    *,
+    files: bool = True,
+    on_progress: Callable[[Progress], None] = lambda _: None,
+) -> tuple[ImportReport, ExportReport]:
+    """Convert an export into another format by a store of its own, which is removed.
+
+    Raises:
+        ExportUnreadable: the export cannot be opened.
+        ConfigError: the format cannot be written, or the target exists.
+    """
+    with _own_archive(target.parent) as archive:
+        imported = await import_file(
+            source, read, options, archive, files=files, on_progress=on_progress
+        )
+        exported = await export_file(target, written, archive, _EVERYTHING, files=files)
+    return imported, exported
+
+
+@contextmanager
+def _own_archive(folder: Path) -> Generator[Archive]:
+    """Beside the target, where there is room for it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".uacs-convert-", dir=folder) as own:
+        yield Archive(Path(own) / "archive.sqlite3")
+
+
+def digests(target: Path) -> Iterator[tuple[str, str]]:
+    """Yield the SHA-256 digest and the name of each file of an export, by name; names are relative
+    to the folder of the target."""
+    files = [target] if target.is_file() else sorted(p for p in target.rglob("*") if p.is_file())
+    for file in files:
+        with file.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        yield digest, file.relative_to(target.parent).as_posix()
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

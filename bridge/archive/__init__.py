@@ -1,0 +1,1 @@
+"""The archive as a whole: exports of platforms in, exports of any format out."""

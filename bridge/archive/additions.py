@@ -1,0 +1,98 @@
+"""What the archive knows of a message beside its content, in `metadata.uacs_bridge`: the way out to
+JSON and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+from bridge.content.messages.metadata import KEY, VERSION
+from bridge.model.export_records import ArchivedMessage, ExportedReaction
+from bridge.model.refs import ActorId
+
+# Beside these, `reactions` has the people by emoji, as everywhere.
+NAMES = (
+    "channel", "thread", "native_id", "thread_root", "reply_to", "edited_at", "editor", "versions",
+    "deleted", "pinned", "recipients", "reacted",
+)  # fmt: skip
+
+
+def additions_of(message: ArchivedMessage) -> dict[str, Any]:
+    """Return the additions to `metadata.uacs_bridge`; a value that says nothing is absent.
+
+    - `channel` (its key) and `thread` (the platform's id): where it was posted; `native_id`.
+    - `thread_root`, `reply_to`: message ids.
+    - `edited_at`, `editor`, `versions`: the last edit or deletion, and how many former states there
+      are; `deleted`, `pinned`.
+    - `recipients`: the only readers.
+    - `reactions`: people by emoji; `reacted`: each reaction with its time.
+    """
+    place = message.place
+    found: dict[str, Any] = {
+        "channel": place.channel.key if place else None,
+        "thread": place.thread if place else None,
+        "native_id": message.native_id,
+        "thread_root": message.root,
+        "reply_to": message.reply_to,
+        "edited_at": None if message.edited_at is None else _time(message.edited_at),
+        "editor": message.editor,
+        "versions": message.versions or None,
+        "deleted": message.deleted or None,
+        "pinned": message.pinned or None,
+        "recipients": message.audience,
+    }
+    if message.reactions:
+        actors: dict[str, list[str]] = {}
+        for reaction in message.reactions:
+            actors.setdefault(reaction.emoji, []).append(reaction.actor)
+        found["reactions"] = [{"emoji": emoji, "actors": who} for emoji, who in actors.items()]
+        found["reacted"] = [
+            {"emoji": r.emoji, "actor": r.actor, **({} if r.at is None else {"at": _time(r.at)})}
+            for r in message.reactions
+        ]
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def message_json(message: ArchivedMessage) -> dict[str, Any]:
+    """Return the UACS message as JSON, with the additions."""
+    value: dict[str, Any] = orjson.loads(message.body)
+    metadata = value.get("metadata") or {}
+    own = metadata.get(KEY)
+    known: Mapping[str, Any] = own if isinstance(own, dict) else {"version": VERSION}
+    return {**value, "metadata": {**metadata, KEY: {**known, **additions_of(message)}}}
+
+
+def reactions_in(own: Mapping[str, Any]) -> tuple[ExportedReaction, ...]:
+    """Return the reactions in the additions; those without time are from `reactions`."""
+    reacted = own.get("reacted")
+    if isinstance(reacted, list):
+        return tuple(
+            ExportedReaction(item["emoji"], ActorId(item["actor"]), seconds_of(item.get("at")))
+            for item in reacted
+            if isinstance(item, dict) and item.keys() >= {"emoji", "actor"}
+        )
+    reactions = own.get("reactions")
+    return tuple(
+        ExportedReaction(item["emoji"], ActorId(actor))
+        for item in (reactions if isinstance(reactions, list) else ())
+        if isinstance(item, dict) and isinstance(item.get("actors"), list) and "emoji" in item
+        for actor in item["actors"]
+        if isinstance(actor, str)
+    )
+
+
+def seconds_of(text: object) -> float | None:
+    """Return an RFC 3339 time as seconds since 1970; None if it is none."""
+    if not isinstance(text, str):
+        return None
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()

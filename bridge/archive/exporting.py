@@ -1,0 +1,80 @@
+"""The store -> an export: people, then channel after channel, messages by their time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+
+from bridge.errors import ConfigError
+from bridge.model.export_records import ArchivedConversation, ArchiveFilter, NotWritten
+from bridge.ports.exports import ExportWriter
+from bridge.ports.store.archive import ArchiveStore
+
+_PAGE = 1000  # messages that are read at once
+
+
+@dataclass
+class ExportReport:
+    """What an export contains, and how many things of each kind the format could not say."""
+
+    channels: int = 0
+    messages: int = 0
+    not_written: Counter[str] = field(default_factory=Counter[str])
+
+    def note(self, item: NotWritten) -> None:
+        """Count something that the format cannot say."""
+        self.not_written[item.what] += 1
+
+
+async def export(
+    store: ArchiveStore,
+    writer: ExportWriter,
+    wanted: ArchiveFilter,
+    *,
+    names: Collection[str] | None = None,
+    on_progress: Callable[[int], None] = lambda _: None,
+) -> ExportReport:
+    """Write all rooms and channels, or those of these names or keys; `on_progress` gets the number
+    of messages so far.
+
+    Raises:
+        ConfigError: a name is that of no room or channel.
+        StoreError: the store cannot be read.
+        OSError: the export cannot be written.
+    """
+    report = ExportReport()
+    for person in await store.archived_people():
+        writer.person(person)
+    for conversation in _named(await store.archived_conversations(), names):
+        channel = conversation.channel
+        report.channels += 1
+        writer.channel(channel)
+        last: int | None = None
+        while True:
+            page = await store.archived_messages(
+                conversation.timelines, wanted, after=last, limit=_PAGE
+            )
+            for message in page.messages:
+                writer.message(message)
+            report.messages += len(page.messages)
+            on_progress(report.messages)
+            if (last := page.last) is None:
+                break
+    for item in writer.finish():
+        report.note(item)
+    return report
+
+
+def _named(
+    conversations: Sequence[ArchivedConversation], names: Collection[str] | None
+) -> Sequence[ArchivedConversation]:
+    """The conversations of these names or keys, all if there are none."""
+    if names is None:
+        return conversations
+    names_of = [{c.channel.name, c.channel.channel.key} for c in conversations]
+    for name in names:
+        if not any(name in own for own in names_of):
+            known = ", ".join(sorted({c.channel.name for c in conversations})) or "none"
+            raise ConfigError(f"The archive has no room or channel {name!r}; it has: {known}")
+    return [c for c, own in zip(conversations, names_of, strict=True) if own & set(names)]

@@ -1,0 +1,1 @@
+"""Formats of no platform of ours."""
