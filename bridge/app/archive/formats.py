@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bridge.archive.formats.uacs_lines import UacsLines
+from bridge.content.cards.reader import Cards
 from bridge.errors import ConfigError, ExportUnreadable
 from bridge.ports.exports import ExportFormat, HasExports
 from bridge.runtime.discovery import CONNECTORS, connector_type, names_of
@@ -22,6 +23,11 @@ def export_formats() -> Sequence[ExportFormat]:
         if isinstance(kind, HasExports):
             formats += kind.export_formats()
     return [*formats, *NEUTRAL]
+
+
+def all_cards() -> Cards:
+    """Return the reader of the rich payloads of all platforms; its buttons belong to no bridge."""
+    return Cards.over((connector_type(name).codec() for name in names_of(CONNECTORS)), bytes(32))
 
 
 def format_named(name: str) -> ExportFormat:

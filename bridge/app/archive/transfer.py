@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from bridge.app.archive.formats import all_cards
 from bridge.archive.exporting import ExportReport, export
 from bridge.archive.importing import Importer, ImportReport, Progress
 from bridge.errors import ConfigError
@@ -121,9 +122,8 @@ async def _export(
             raise ConfigError(f"{str(path)!r} exists already: choose another name, or remove it")
     part = target.with_name(f".{target.name}.part{target.suffix}")
     _remove(part)
-    options = (
-        WriteOptions() if blobs_folder is None else WriteOptions(partial(open_stored, blobs_folder))
-    )
+    files = _no_file if blobs_folder is None else partial(open_stored, blobs_folder)
+    options = WriteOptions(files, all_cards())
     writer = form.writer(part, options)
     if writer is None:
         raise ConfigError(f"{form.title} ({form.name}) can only be read")
@@ -178,6 +178,10 @@ def digests(target: Path) -> Iterator[tuple[str, str]]:
         with file.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
         yield digest, file.relative_to(target.parent).as_posix()
+
+
+def _no_file(_file_id: str) -> None:
+    """An export without files."""
 
 
 def _remove(path: Path) -> None:

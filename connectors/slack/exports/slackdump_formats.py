@@ -20,6 +20,7 @@ class SlackdumpSqlite:
     name: str = SLACKDUMP_SQLITE
     title: str = "slackdump archive (SQLite)"
     platform: str = PLATFORM
+    writes: bool = False
 
     def recognises(self, path: Path) -> bool:
         return kind_of(path) == self.name
@@ -39,6 +40,7 @@ class SlackdumpDump:
     name: str = SLACKDUMP_DUMP
     title: str = "slackdump dump (JSON)"
     platform: str = PLATFORM
+    writes: bool = False
 
     def recognises(self, path: Path) -> bool:
         return kind_of(path) == self.name
@@ -64,6 +66,7 @@ class SlackdumpChunk:
     name: str = SLACKDUMP_CHUNK
     title: str = "slackdump chunks"
     platform: str = PLATFORM
+    writes: bool = False
 
     def recognises(self, path: Path) -> bool:
         return kind_of(path) == self.name

@@ -122,9 +122,12 @@ class ZipWriter:
         for name, entries in self._indices.items():
             if entries or name == "channels.json":
                 self._target.write(name, _array(entries))
+        self.close()
+        return self._not_written
+
+    def close(self) -> None:
         self._spool.close()
         self._target.close()
-        return self._not_written
 
     # --- messages -------------------------------------------------------------------------
 

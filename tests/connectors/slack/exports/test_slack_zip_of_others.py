@@ -24,6 +24,7 @@ from bridge.model.refs import MessageId
 from bridge.ports.exports import WriteOptions
 from bridge.testing.export_contract import archived, read_all
 from bridge.uacs import Actor, FilePart, MediaSource, Message, Role, StructuredDataPart, TextPart
+from bridge.uacs import write as to_json
 from connectors.slack.exports.zip_format import SlackZip
 from tests.connectors.slack.exports import samples
 
@@ -43,12 +44,12 @@ def message(
         TextPart(text=part, format="markdown") if isinstance(part, str) else part for part in parts
     ]
     time = NOON + number if at is None else at
-    return ArchivedMessage(
-        message=Message(
+    return ArchivedMessage.of(
+        Message(
             message_id=message_id_of(ROOM, str(number)), timestamp="2024-01-01T12:00:00Z",
             actor=Actor(id=author.id, role=role, name=author.name), content=tuple(content),
         ),
-        author=author, time=time, place=Place(channel=ROOM), native_id=str(number), **more,
+        author, time=time, place=Place(channel=ROOM), native_id=str(number), **more,
     )  # fmt: skip
 
 
@@ -168,7 +169,7 @@ def test_files_are_copied_and_named_by_the_message(target: Path) -> None:
     details = {"1": PartDetails(name="a/../plan ü.pdf", size=3), "2": PartDetails(name="no.pdf")}
     named = with_bridge_metadata(written.message, BridgeMetadata(parts=details))
 
-    lost = write(target, replace(written, message=named), files={"blob:sha256-1": b"PDF"})
+    lost = write(target, replace(written, body=to_json(named)), files={"blob:sha256-1": b"PDF"})
 
     (post,) = posts(target)
     first, second = post["files"]
@@ -279,7 +280,7 @@ def test_what_changed_after_the_import_is_written(tmp_path: Path, target: Path) 
     text = TextPart(text="**Edited**", format="markdown")
     root = replace(
         root, edited_at=1704400000.0, reactions=root.reactions[:1],
-        message=root.message.model_copy(update={"content": (text,)}),
+        body=to_json(root.message.model_copy(update={"content": (text,)})),
     )  # fmt: skip
 
     write(target, root, gone, replace(reply, deleted=True), channel=GENERAL)
