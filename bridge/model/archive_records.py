@@ -215,24 +215,3 @@ class Page:
     conversation: Conversation
     first: int | None
     more: bool
-
-
-@dataclass(frozen=True)
-class SearchHit:
-    """One message that a search found; `number` is its place in the room."""
-
-    room: UUID
-    number: int
-    stored: StoredMessage
-
-
-@dataclass(frozen=True)
-class SearchResult:
-    """The result of a search, newest first in each room.
-
-    `looked_at` is the number of messages that were read; `whole` tells whether these were all.
-    """
-
-    found: tuple[SearchHit, ...]
-    looked_at: int
-    whole: bool

@@ -8,11 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID, uuid4
 
-from pydantic import JsonValue
-
-from bridge.content.messages.metadata import with_reactions_and_feedback
 from bridge.errors import StoreError
-from bridge.model import ActorId, MessageId, Operation, Person, Place, RoomId
+from bridge.model import ActorId, MessageId, Operation, Person, RoomId
 from bridge.model.admission import Admission, Admitted
 from bridge.model.archive_records import (
     Change,
@@ -25,7 +22,6 @@ from bridge.model.archive_records import (
     Timeline,
     View,
 )
-from bridge.model.refs import channel_of_key
 from bridge.model.store_status import Explanation
 from bridge.model.turn_records import NewTurn
 from bridge.store import (
@@ -37,9 +33,11 @@ from bridge.store import (
     links,
     outbox,
     people,
+    search,
     turns,
 )
 from bridge.store import reactions as of_reactions
+from bridge.store.archive_rows import body_of, stored, with_marks
 from bridge.store.bodies import MESSAGES, PEOPLE
 from bridge.store.conversations import ToolDescription, conversation_of, own_tools
 from bridge.store.moments import Moments
@@ -72,6 +70,8 @@ def _keep_the_rest(
     time = now if admission.message is None else admission.message.time
     for timeline in {timeline.id: timeline for timeline in admission.timelines}.values():
         _place(db, timeline, number, time)
+    if number is not None and admission.message and admission.message.state != "streaming":
+        search.index(db, number)
     for lost_copy in admission.gone:
         links.note_gone(db, lost_copy.channel.key, lost_copy.native_id)
     for operation in admission.operations:
@@ -145,39 +145,6 @@ def message(db: sqlite3.Connection, own_id: MessageId) -> StoredMessage | None:
     return None if row is None else stored(row)
 
 
-def stored(columns: Sequence[Any]) -> StoredMessage:
-    """Of the columns that the query `message` gives, and in their order."""
-    body, reacted, rated, author, time, channel, thread, native_id, root, state, changed, *_ = (
-        columns
-    )
-    return StoredMessage(
-        message=_with_marks(body, reacted, rated),
-        author=PEOPLE.read(author),
-        time=time,
-        place=None if channel is None else Place(channel=channel_of_key(channel), thread=thread),
-        native_id=native_id,
-        root=root,
-        state=state,
-        changed=changed or 0.0,
-    )
-
-
-def _with_marks(body: bytes, reacted: str | None, rated: str | None) -> Message:
-    message = MESSAGES.read(body)
-    if reacted is None and rated is None:
-        return message
-    return with_reactions_and_feedback(message, reactions=_json(reacted), feedback=_json(rated))
-
-
-def _json(text: str | None) -> JsonValue:
-    return None if text is None else json.loads(text)
-
-
-def _body_of(message: Message) -> bytes:
-    """Reactions and feedback stand beside the body, so that neither overwrites the other."""
-    return MESSAGES.write(with_reactions_and_feedback(message))
-
-
 def change_message(
     db: sqlite3.Connection,
     changed: Message,
@@ -186,11 +153,18 @@ def change_message(
     now: float,
     called: Sequence[NewTurn] = (),
 ) -> None:
-    body = _body_of(changed)
+    body = body_of(changed)
+    row = db.execute(SQL["state_of"], (changed.message_id,)).fetchone()
+    if row is None:
+        raise StoreError(f"Message {changed.message_id!r} is not archived")
+    number, before = row
+    if before != "streaming":
+        search.unindex(db, number)
     if state == "deleted":
         db.execute(SQL["keep_version"], (now, None, changed.message_id))
-    if db.execute(SQL["change_message"], (body, state, changed.message_id)).rowcount == 0:
-        raise StoreError(f"Message {changed.message_id!r} is not archived")
+    db.execute(SQL["change_message"], (body, state, changed.message_id))
+    if state != "streaming":
+        search.index(db, number)
     changes.note_change(db, MessageId(changed.message_id), "changed")
     if state == "deleted":
         of_reactions.cancel(db, MessageId(changed.message_id), now)
@@ -204,18 +178,22 @@ def change_message(
 def change_later(db: sqlite3.Connection, change: Change, now: float) -> None:
     """Apply an edit that is later than the last one, or a deletion; the state before stays as a
     version."""
-    body, message = _body_of(change.message), MessageId(change.message.message_id)
+    body, message = body_of(change.message), MessageId(change.message.message_id)
     known = (message, change.time, change.state)
-    if db.execute(SQL["is_later"], known).fetchone() is None:
+    row = db.execute(SQL["is_later"], known).fetchone()
+    if row is None:
         return
+    number, before = row
+    if before != "streaming":
+        search.unindex(db, number)
     db.execute(SQL["keep_version"], (change.time, change.actor, message))
-    columns = (body, change.state, change.time, *known)
-    if db.execute(SQL["change_later"], columns).rowcount:
-        changes.note_change(db, message, "changed")
-        if change.state == "deleted":
-            of_reactions.cancel(db, message, now)
-        for operation in change.operations:
-            outbox.queue_change(db, operation, now)
+    db.execute(SQL["change_later"], (body, change.state, change.time, *known))
+    search.index(db, number)
+    changes.note_change(db, message, "changed")
+    if change.state == "deleted":
+        of_reactions.cancel(db, message, now)
+    for operation in change.operations:
+        outbox.queue_change(db, operation, now)
 
 
 def person(db: sqlite3.Connection, actor: ActorId) -> Person | None:
@@ -249,7 +227,7 @@ def conversation(
         Timeline(own_id, kind, name, json.loads(metadata)),
         created,
         updated,
-        [_with_marks(*columns) for columns in reversed(bodies)],
+        [with_marks(*columns) for columns in reversed(bodies)],
         _tools_of(db, own_id, view or View()) if kind == "room" else None,
     )
 
@@ -271,7 +249,7 @@ def past(
     end = length + 1 if before is None else min(before, length + 1)
     first = max(end - rows, 1)
     stored_rows = _in_view(db, n, name, view or View(), above=first - 1, below=end)
-    messages = tuple(_with_marks(*columns) for columns in stored_rows)
+    messages = tuple(with_marks(*columns) for columns in stored_rows)
     return HistoryPiece(messages, first if first > 1 else None, max(end - first, 0))
 
 

@@ -29,7 +29,7 @@ from bridge.model.export_records import (
     ImportCounts,
 )
 from bridge.model.refs import channel_of_key
-from bridge.store import archive, links
+from bridge.store import archive, links, search
 from bridge.store.bodies import PEOPLE
 from bridge.store.moments import Moments, moment_at
 from bridge.store.queries import read_queries
@@ -90,6 +90,7 @@ def _save_people(db: sqlite3.Connection, batch: ImportBatch) -> None:
 class _Timeline:
     """A conversation while a batch grows it."""
 
+    id: str
     n: int
     length: int
     created: float
@@ -112,21 +113,23 @@ def _add(db: sqlite3.Connection, added: Sequence[ExportedMessage], form: str) ->
     payloads: list[tuple[Any, ...]] = []
     entries: list[tuple[Any, ...]] = []
     reactions: list[tuple[Any, ...]] = []
+    documents: list[tuple[Any, ...]] = []
     for exported in added:
         number += 1
         posted = exported.posted
         place, time = posted.place, posted.time.timestamp()
         channel = place.channel.key
         moment = moments.take(time)
-        rows.append((number, *_message_columns(exported, time), moment, _shown(exported)))
+        columns = _message_columns(exported, time)
+        rows.append((number, *columns, moment, _shown(exported)))
         if channel not in channels:
             channels[channel] = links.number_of(db, channel)
         link_rows.append((channels[channel], posted.native_id, number, place.thread, time))
         payloads.append((number, form, exported.payload))
-        entries += (
-            (timeline.n, timeline.enter(time), number, moment)
-            for timeline in timelines.of(place, exported.relations()[0])
-        )
+        root, _ = exported.relations()
+        entered = timelines.of(place, root)
+        entries += ((timeline.n, timeline.enter(time), number, moment) for timeline in entered)
+        documents.append((moment, *_document(columns, exported, root, entered)))
         reactions += _reaction_rows(number, exported, time)
         if exported.pinned:
             db.execute(SQL["add_pin"], (number, posted.author.id, time))
@@ -138,7 +141,20 @@ def _add(db: sqlite3.Connection, added: Sequence[ExportedMessage], form: str) ->
     db.executemany(SQL["add_payload"], payloads)
     db.executemany(SQL["enter_timeline"], entries)
     db.executemany(SQL["add_reaction"], reactions)
+    db.executemany(search.SQL["add"], documents)
     timelines.save()
+
+
+def _document(
+    columns: Sequence[Any],
+    exported: ExportedMessage,
+    root: str | None,
+    entered: Sequence[_Timeline],
+) -> tuple[str, str]:
+    _, body, author, *_ = columns
+    own_ids = [timeline.id for timeline in entered]
+    state = "deleted" if exported.deleted else "edited" if exported.posted.edited_at else "complete"
+    return search.document(body, author, root, exported.posted.audience, state, own_ids)
 
 
 def _message_columns(exported: ExportedMessage, time: float) -> tuple[Any, ...]:
@@ -213,7 +229,7 @@ class _Timelines:
             made = self._db.execute(SQL["make_timeline"], (*columns, metadata, 0.0, 0.0))
             ((n,),) = made.fetchall()
             row = (n, 0, 0.0, 0.0)
-        self._found[timeline.id] = _Timeline(*row)
+        self._found[timeline.id] = _Timeline(str(timeline.id), *row)
         return self._found[timeline.id]
 
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from bridge.content.messages.parts import message_text
 from bridge.errors import StoreError
 from bridge.model import ActorId, MessageId
 from bridge.model.api_records import ApiToken
@@ -16,14 +15,11 @@ from bridge.model.archive_records import (
     Page,
     Position,
     RoomEvent,
-    SearchHit,
-    SearchResult,
     Timeline,
 )
-from bridge.store import agents, archive
+from bridge.store import agents, archive, archive_rows
 from bridge.store.conversations import conversation_of
 from bridge.store.queries import read_queries
-from bridge.uacs import Message
 
 SQL = read_queries("reading")
 _BEHIND_ALL = 2**62
@@ -43,13 +39,13 @@ def events_after(
     values = (str(room), after.posted, viewer_json, limit)
     for seq, kind, *columns in db.execute(SQL["said_since"], values).fetchall():
         at = Position(seq, at.changed)
-        events.append(RoomEvent(at, kind, archive.stored(columns)))
+        events.append(RoomEvent(at, kind, archive_rows.stored(columns)))
     if len(events) == limit:
         return events
     changed = (str(room), after.changed, viewer_json, limit)
     for seq, kind, *columns in db.execute(SQL["changed_since"], changed).fetchall():
         at = Position(at.posted, seq)
-        events.append(RoomEvent(at, kind, archive.stored(columns)))
+        events.append(RoomEvent(at, kind, archive_rows.stored(columns)))
     return events
 
 
@@ -61,7 +57,9 @@ def page(
         raise StoreError(f"There is no conversation {str(room)!r}")
     _, kind, name, metadata, created, updated = timeline
     rows = _newest(db, room, before, viewer, limit + 1).fetchall()
-    entries = [(seq, archive.stored(columns).message) for seq, *columns in reversed(rows[:limit])]
+    entries = [
+        (seq, archive_rows.stored(columns).message) for seq, *columns in reversed(rows[:limit])
+    ]
     conversation = conversation_of(
         Timeline(room, kind, name, json.loads(metadata)),
         created,
@@ -82,45 +80,6 @@ def _newest(
 def rooms_of(db: sqlite3.Connection, message: MessageId, viewer: ActorId) -> Sequence[UUID]:
     rows = db.execute(SQL["rooms_of_message"], (message, json.dumps(viewer))).fetchall()
     return [UUID(room) for (room,) in rows]
-
-
-def search(
-    db: sqlite3.Connection,
-    rooms: Sequence[UUID],
-    words: Sequence[str],
-    limit: int,
-    most: int,
-    viewer: ActorId,
-) -> SearchResult:
-    folded = [word.casefold() for word in words]
-    results: list[SearchHit] = []
-    looked_at, whole = 0, True
-    for room in rooms:
-        here = 0
-        for seq, body, *columns in _newest(db, room, None, viewer, most + 1):
-            if here == most or len(results) == limit:
-                whole = False
-                break
-            here += 1
-            if _may_contain(body, folded):
-                stored = archive.stored([body, *columns])
-                if contains_words(stored.message, folded):
-                    results.append(SearchHit(room, seq, stored))
-        looked_at += here
-    return SearchResult(tuple(results), looked_at, whole)
-
-
-def _may_contain(body: bytes, words: Sequence[str]) -> bool:
-    """Cheap: to read a message costs ten times as much. Letters and digits stand in JSON as they
-    are."""
-    text = body.decode().casefold()
-    return all(word in text for word in words)
-
-
-def contains_words(message: Message, words: Sequence[str]) -> bool:
-    """Tell whether a message's text contains all the words (casefolded)."""
-    text = message_text(message)[0].casefold()
-    return all(word in text for word in words)
 
 
 def put_token(db: sqlite3.Connection, token: ApiToken) -> None:

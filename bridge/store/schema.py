@@ -16,6 +16,7 @@ from typing import Literal
 from uuid import uuid4
 
 from bridge.errors import SchemaTooNew, StoreError
+from bridge.store import search
 from bridge.store.faults import corrupt
 from bridge.store.place import APPLICATION_ID, make_folder
 
@@ -44,6 +45,7 @@ def open_to_write(
             check_whole(db, path)
         _set_up(db, path, synchronous)
         migrate(db, steps)
+        build_search_index(db)
         # What savepoints remember. Not before: a migration may sort more than memory holds.
         db.execute("PRAGMA temp_store = MEMORY")
     except BaseException:
@@ -101,6 +103,7 @@ def _newest_schema() -> sqlite3.Connection:
     """An empty store to copy from: the migrations cost more than the copy."""
     db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     migrate(db, migrations())
+    build_search_index(db)
     atexit.register(db.close)
     return db
 
@@ -175,9 +178,16 @@ def migrate(db: sqlite3.Connection, steps: Mapping[int, str]) -> int:
     return version_of(db)
 
 
+def build_search_index(db: sqlite3.Connection) -> None:
+    """Build the full-text index of a store that has none, or one of another version of the code."""
+    if search.is_current(db):
+        return
+    with _transaction(db):
+        search.build(db)
+
+
 def _apply(db: sqlite3.Connection, version: int, script: str) -> None:
-    db.execute("BEGIN IMMEDIATE")
-    try:
+    with _transaction(db):
         for statement in _statements(script):
             db.execute(statement)
         db.execute(
@@ -187,6 +197,13 @@ def _apply(db: sqlite3.Connection, version: int, script: str) -> None:
         )
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         db.execute(f"PRAGMA user_version = {version}")
+
+
+@contextmanager
+def _transaction(db: sqlite3.Connection) -> Generator[None]:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
         db.execute("COMMIT")
     except BaseException:
         if db.in_transaction:

@@ -45,7 +45,6 @@ from bridge.model.archive_records import (
     Position,
     Relation,
     RoomEvent,
-    SearchResult,
     StoredMessage,
     Timeline,
     View,
@@ -71,6 +70,7 @@ from bridge.model.room_records import (
     RoomPause,
     RoomStanding,
 )
+from bridge.model.search_records import Search, SearchPage
 from bridge.model.store_status import Explanation, StorePulse, StoreStatus
 from bridge.model.turn_records import (
     Approval,
@@ -108,6 +108,7 @@ from bridge.store import (
     turns,
 )
 from bridge.store import reactions as of_reactions
+from bridge.store import search as of_search
 from bridge.store.faults import translated
 from bridge.store.late_check import LateCheck
 from bridge.store.lock import StoreLock
@@ -374,6 +375,14 @@ class SqliteStore:
     async def explain(self, message: MessageId) -> Explanation | None:
         return await self._read(archive.explain, message)
 
+    # --- search -------------------------------------------------------------------------------
+
+    async def find(self, search: Search, *, limit: int, before: int | None = None) -> SearchPage:
+        return await self._read(of_search.find, search, limit, before)
+
+    async def conversations_named(self, name: str) -> Sequence[str]:
+        return await self._read(of_search.conversations_named, name)
+
     # --- imports and exports ------------------------------------------------------------------
 
     async def imported_units(self, export: str) -> Mapping[str, str]:
@@ -545,11 +554,6 @@ class SqliteStore:
 
     async def rooms_of(self, message: MessageId, *, viewer: ActorId) -> Sequence[UUID]:
         return self._look(reading.rooms_of, message, viewer)
-
-    async def search(
-        self, rooms: Sequence[UUID], words: Sequence[str], *, limit: int, most: int, viewer: ActorId
-    ) -> SearchResult:
-        return await self._read(reading.search, rooms, words, limit, most, viewer)
 
     async def put_token(self, token: ApiToken) -> None:
         await self._write(reading.put_token, token)

@@ -13,6 +13,7 @@ from bridge.model.admission import Admission
 from bridge.model.api_records import ApiToken
 from bridge.model.archive_records import Change, HistoryPiece, NewMessage, Position, View
 from bridge.model.reaction_records import ReactionChange
+from bridge.model.search_records import Search, Words
 from bridge.ports.store.whole import Store
 from bridge.testing.clock import START
 from bridge.testing.store_contract import (
@@ -175,11 +176,12 @@ class ReadingContract:
         for viewer, numbers in ((ROBOT, [1]), (ANN.id, [1, 2])):
             page = await store.page(LOBBY, limit=9, viewer=viewer)
             events = await store.events_after(LOBBY, Position(), limit=9, viewer=viewer)
-            results = await store.search([LOBBY], ["words"], limit=9, most=9, viewer=viewer)
+            search = Search((Words("words"),), conversations=(LOBBY,), readers=(viewer,))
+            results = await store.find(search, limit=9)
             rooms = await store.rooms_of(whisper.id, viewer=viewer)
             assert len(page.conversation.messages) == len(numbers)
             assert [event.position.posted for event in events] == numbers
-            assert sorted(result.number for result in results.found) == numbers
+            assert len(results.found) == len(numbers)
             assert list(rooms) == ([LOBBY] if len(numbers) == 2 else [])
 
     async def test_the_rooms_of_a_message_are_those_of_its_timelines(self, store: Store) -> None:
@@ -196,16 +198,19 @@ class ReadingContract:
         for name, text in texts.items():
             new = new_message(name, text)
             await store.admit(Admission("routed", message=new, timelines=(ROOM_TIMELINE,)))
+        both = Search((Words("größe"), Words("SHIP")), conversations=(LOBBY,))
+        ship = Search((Words("ship"),), conversations=(LOBBY,))
 
-        results = await store.search([LOBBY], ["größe", "SHIP"], limit=9, most=9, viewer=ROBOT)
-        short = await store.search([LOBBY], ["ship"], limit=1, most=9, viewer=ROBOT)
-        narrow = await store.search([LOBBY], ["ship"], limit=9, most=2, viewer=ROBOT)
+        results = await store.find(both, limit=9)
+        newest = await store.find(ship, limit=1)
+        older = await store.find(ship, limit=9, before=newest.more)
+        elsewhere = await store.find(replace(ship, conversations=()), limit=9)
 
         assert [result.stored.native_id for result in results.found] == ["m3", "m1"]
-        assert (results.looked_at, results.whole) == (4, True)
-        assert ([result.number for result in short.found], short.whole) == ([3], False)
-        assert ([result.number for result in narrow.found], narrow.looked_at) == ([3], 2)
-        assert not narrow.whole
+        assert results.more is None
+        assert [result.stored.native_id for result in newest.found] == ["m3"]
+        assert [result.stored.native_id for result in older.found] == ["m2", "m1"]
+        assert elsewhere.found == ()
 
     async def test_api_tokens_are_stored_replaced_and_revoked(self, store: Store) -> None:
         await store.put_token(TOKEN)

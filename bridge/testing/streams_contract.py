@@ -179,6 +179,7 @@ def _streams(connector: Connector) -> Streams:
 
 
 def standing(growing: StreamRig, copy: Receipt) -> LocalMessage:
+    """Return the message that this copy is."""
     return next(message for message in growing.standing() if message.id == copy.native_id)
 
 

@@ -171,7 +171,8 @@ async def _search(call: ApiCall) -> ASGIApp:
         rooms = [room for room in call.gateway.rooms() if call.caller.sees(room.id)]
     else:
         rooms = [queries.room_of(call.gateway, call.caller, room_name)]
-    return _json(await queries.search(call.gateway, call.caller, rooms, query, limit))
+    before = call.number("before", None, queries.LARGEST_NUMBER)
+    return _json(await queries.search(call.gateway, call.caller, rooms, query, limit, before))
 
 
 async def _blob(call: ApiCall) -> ASGIApp:
@@ -260,13 +261,14 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     ),
     Endpoint(
         "GET", "/v1/search", "search",
-        f"Messages that contain all words of the query, among the newest {queries.LOOKED_AT} of "
-        "each room.",
+        "Messages that match a query, newest first: words, \"phrases\", prefixes (dep*), -words to "
+        "exclude, and from:, in:, has:, is:, thread:, before:, after:, on:.",
         "read", _search,
         (
-            Parameter("q", "The words.", _TEXT, required=True),
+            Parameter("q", "The query.", _TEXT, required=True),
             Parameter("room", "Search only this room.", _TEXT),
             Parameter("limit", "How many messages.", _FOUND),
+            Parameter("before", "The `next` of the page before.", _NUMBER),
         ),
         gives=Hits,
     ),

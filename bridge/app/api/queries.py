@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC
 from typing import Any
 
 import orjson
@@ -13,6 +15,8 @@ from bridge.app.api.gateway import Gateway, RoomView
 from bridge.app.api.problems import Problem
 from bridge.app.api.shapes import Channel, Room, RoomList, You
 from bridge.app.api.view import conversation_view, mentions, outside_view
+from bridge.archive.search_names import names_in
+from bridge.archive.search_query import BadQuery, read_query, shows_words
 from bridge.content.cards.interactions import SCHEMA_ID as INTERACTION
 from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.errors import StoreError
@@ -20,15 +24,12 @@ from bridge.model import MessageId, message_id_of
 from bridge.model.archive_records import Position, StoredMessage
 from bridge.model.times import datetime_of
 from bridge.router.rooms.programs import outside_channel
-from bridge.store.reading import contains_words
 from bridge.uacs import Conversation, Message, StructuredDataPart, to_timestamp, write
 
 MOST_MESSAGES = 200  # per page
 MOST_FOUND = 50  # per search
-LOOKED_AT = 5000  # newest messages of each room that a search examines
 LONGEST_QUERY = 500  # characters
 LARGEST_NUMBER = 2**53  # the largest number of a message in its room
-_MOST_WORDS = 10
 _POSITION = re.compile(r"(\d{1,15})\.(\d{1,15})")
 
 
@@ -166,34 +167,38 @@ def _is_press_on_own_card(caller: Caller, room: RoomView, message: Message) -> b
 
 
 async def search(
-    gateway: Gateway, caller: Caller, rooms: Sequence[RoomView], query: str, limit: int
+    gateway: Gateway,
+    caller: Caller,
+    rooms: Sequence[RoomView],
+    query: str,
+    limit: int,
+    before: int | None = None,
 ) -> dict[str, Any]:
-    """The fields of `Hits`, ready for JSON: messages with all words of the query, in any case.
+    """The fields of `Hits`, ready for JSON.
 
     Raises:
-        Problem: 422; the query has no words or too many.
+        Problem: 422; the query cannot be understood.
     """
-    words = re.findall(r"\w+", query)
-    if not words or len(words) > _MOST_WORDS:
+    store = gateway.store
+    try:
+        wanted = await read_query(query, names_in(store), UTC)
+    except BadQuery as error:
         raise Problem(
-            422,
-            f"A search is for 1 to {_MOST_WORDS} words",
-            value=query,
-            todo="give the words that the message holds: q=deploy friday",
-        )
+            422, str(error), value=query, todo="write words: q=deploy friday from:ann"
+        ) from None
     by_id = {room.conversation: room for room in rooms}
-    result = await gateway.store.search(
-        list(by_id), words, limit=limit, most=LOOKED_AT, viewer=caller.actor
-    )
-    query_words = [word.casefold() for word in words]
+    wanted = replace(wanted, conversations=tuple(by_id), readers=(caller.actor,))
+    page = await store.find(wanted, limit=limit, before=before)
     hits: list[dict[str, Any]] = []
-    for hit in result.found:
-        room = by_id[hit.room]
-        message = outside_view(hit.stored.message, room.tools)
-        if contains_words(message, query_words):  # hidden content must not be found
-            fragment = orjson.Fragment(write(message))
-            hits.append({"room": room.id, "number": hit.number, "message": fragment})
-    return {"hits": hits, "looked_at": result.looked_at, "whole": result.whole}
+    for found in page.found:
+        room = next(by_id[own_id] for own_id in found.conversations if own_id in by_id)
+        message = outside_view(found.stored.message, room.tools)
+        if message is not found.stored.message and not shows_words(message, wanted.words):
+            continue  # hidden content must not be found
+        number = await store.number_of(room.conversation, MessageId(message.message_id))
+        fragment = orjson.Fragment(write(message))
+        hits.append({"room": room.id, "number": number, "message": fragment})
+    return {"hits": hits, "next": page.more}
 
 
 def media_type_of(message: Message, file_id: str) -> str | None:

@@ -138,12 +138,11 @@ class Hit(_Shape):
 
 
 class Hits(_Shape):
-    """The messages that a search found, newest first. `whole` false: older messages were not
-    examined."""
+    """The messages that a search found, newest first. `next` is the `before` of the next page, null
+    at the end."""
 
     hits: list[Hit]
-    looked_at: int
-    whole: bool
+    next: int | None
 
 
 class ProblemBody(BaseModel):

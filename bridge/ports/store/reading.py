@@ -8,7 +8,7 @@ from uuid import UUID
 
 from bridge.model import ActorId, MessageId
 from bridge.model.api_records import ApiToken
-from bridge.model.archive_records import Page, Position, RoomEvent, SearchResult
+from bridge.model.archive_records import Page, Position, RoomEvent
 
 
 class ReadingStore(Protocol):
@@ -57,20 +57,6 @@ class ReadingStore(Protocol):
 
     async def rooms_of(self, message: MessageId, *, viewer: ActorId) -> Sequence[UUID]:
         """Return the Conversation ids of the rooms that hold a message."""
-        ...
-
-    async def search(
-        self, rooms: Sequence[UUID], words: Sequence[str], *, limit: int, most: int, viewer: ActorId
-    ) -> SearchResult:
-        """Find messages whose text contains all words, ignoring case.
-
-        Args:
-            rooms: ids of the rooms' Conversations.
-            words: the words.
-            limit: maximum number of results.
-            most: how many of each room's newest messages to read.
-            viewer: the reading actor.
-        """
         ...
 
     async def put_token(self, token: ApiToken) -> None:

@@ -24,6 +24,7 @@ from bridge.ports.store.reactions import ReactionStore
 from bridge.ports.store.reading import ReadingStore
 from bridge.ports.store.recovery import RecoveryStore
 from bridge.ports.store.rooms import RoomStore
+from bridge.ports.store.search import SearchStore
 from bridge.ports.store.turns import TurnStore
 
 
@@ -47,6 +48,7 @@ class Store(
     FeedbackStore,
     DirectStore,
     ArchiveStore,
+    SearchStore,
     Protocol,
 ):
     """All ports of the store in one."""

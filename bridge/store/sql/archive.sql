@@ -20,8 +20,11 @@ UPDATE messages SET body = ?, state = ? WHERE id = ?;
 UPDATE messages SET body = ?, state = ?, changed = ?
 WHERE id = ? AND state <> 'deleted' AND (coalesce(changed, 0) < ? OR ? = 'deleted');
 
+-- name: state_of
+SELECT n, state FROM messages WHERE id = ?;
+
 -- name: is_later
-SELECT 1 FROM messages
+SELECT n, state FROM messages
 WHERE id = ? AND state <> 'deleted' AND (coalesce(changed, 0) < ? OR ? = 'deleted');
 
 -- name: keep_version

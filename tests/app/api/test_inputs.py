@@ -218,7 +218,7 @@ async def test_a_store_failure_is_reported_without_the_stores_path(
         raise StoreError("The store '/srv/secret/bridge.sqlite3' failed: disk I/O error")
 
     async with served() as api:
-        for name in ("page", "position", "search", "message"):
+        for name in ("page", "position", "find", "message"):
             monkeypatch.setattr(api.rig.store, name, fails)
         answers = [
             await api.http.get("/v1/rooms"),

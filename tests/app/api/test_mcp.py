@@ -117,7 +117,7 @@ async def test_a_model_reads_posts_and_searches_only_in_its_rooms(api: ServedApi
         )
     )
     assert "There is no such room" in hidden
-    assert "1 to 10 words" in empty
+    assert "nothing to search for" in empty
 
 
 async def test_a_model_with_a_read_only_token_cannot_post(api: ServedApi) -> None:
@@ -281,7 +281,7 @@ async def test_a_caller_that_only_hangs_up_ends_its_call(
 
 async def test_a_call_has_a_deadline(api: ServedApi, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mcp_rooms, "DEADLINE", 0.05)
-    for name in ("page", "search", "position", "message"):
+    for name in ("page", "find", "position", "message"):
         monkeypatch.setattr(api.bridge.store, name, _Hangs())
 
     async with asyncio.timeout(LONGEST_WAIT), api.over_http() as client:

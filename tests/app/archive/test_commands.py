@@ -157,3 +157,26 @@ def test_an_import_that_is_killed_goes_on_where_it_was(lines: Path, tmp_path: Pa
 
     exported = [line for line in out.read_text().splitlines() if '"message"' in line[:12]]
     assert sorted(exported) == sorted(rest)
+
+
+def test_search_finds_what_was_imported(lines: Path, tmp_path: Path) -> None:
+    store = tmp_path / "archive.sqlite3"
+    archive("import", lines, "--store", store)
+
+    human = archive("search", "thread", "from:tin:W1:U2", "--store", store).stdout
+    found = json.loads(archive("search", "message", "in:home", "--store", store, "--json").stdout)
+    first = json.loads(
+        archive("search", "message", "--limit", "1", "--store", store, "--json").stdout
+    )
+    deleted = archive("search", "message 4", "--deleted", "--store", store).stdout
+    nothing = archive("search", "nobody", "--store", store).stdout
+    refused = archive("search", "has:soul", "--store", store)
+
+    assert "in the thread" in human
+    assert "tin:W1:home:2" in human
+    assert [item["text"] for item in found["found"]] == ["message 3", "message 1"]
+    assert found["next"] is None
+    assert first["next"] is not None
+    assert "(deleted)" in deleted
+    assert nothing == "Nothing found\n"
+    assert "it may be image" in refused.stderr

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import click
 
-from bridge.app.cli.commands import archive_files
+from bridge.app.cli.commands import archive_files, archive_search
 from bridge.app.cli.commands.options import config_option, settings_from
 from bridge.errors import StoreError
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 @click.group("archive")
 def command() -> None:
-    """Print, import and export archived messages."""
+    """Print, search, import and export archived messages."""
 
 
-for transfer in archive_files.COMMANDS:
-    command.add_command(transfer)
+for subcommand in (*archive_files.COMMANDS, archive_search.command):
+    command.add_command(subcommand)
 
 
 @command.command("show")

@@ -1,0 +1,123 @@
+"""`uacs-bridge archive search`: full-text search in the store, also while the bridge runs."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bridge.app.cli.commands.options import config_option, json_option, settings_from
+
+if TYPE_CHECKING:
+    from bridge.model.search_records import FoundMessage, SearchPage
+
+_EXCERPT = 300  # characters
+
+
+@click.command("search")
+@click.argument("query", nargs=-1, required=True)
+@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True,
+              help="How many messages.")  # fmt: skip
+@click.option("--before", type=int, metavar="NEXT", help="The next page, as the page before says.")
+@click.option("--deleted", is_flag=True, help="Also deleted messages.")
+@click.option("--reader", metavar="WHO", help="Also messages to this person only.")
+@click.option("--store", type=click.Path(path_type=Path), help="The store's file, instead of the "
+              "one of the configuration.")  # fmt: skip
+@config_option
+@json_option
+def command(
+    query: tuple[str, ...],
+    limit: int,
+    before: int | None,
+    deleted: bool,
+    reader: str | None,
+    store: Path | None,
+    config: Path,
+    as_json: bool,
+) -> None:
+    """Find archived messages, newest first.
+
+    QUERY has words, "phrases", prefixes (dep*), and words to exclude (-staging). Conditions:
+    from:NAME, in:ROOM, thread:MESSAGE-ID, before:DATE, after:DATE, on:DATE,
+    has:image|video|audio|file|link|card|code, is:edited|deleted|reply|bot|whisper. A minus before a
+    condition excludes what fits it. Case and accents do not matter; in scripts without spaces, each
+    character is a word.
+
+    \b
+    Examples:
+      uacs-bridge archive search deploy friday
+      uacs-bridge archive search '"went wrong" from:Ann in:general after:2026-01-31'
+      uacs-bridge archive search has:file from:slack:Bob --store archive.sqlite3
+    """
+    path = settings_from(config).store.path if store is None else store
+    text = " ".join(f'"{part}"' if " " in part and len(query) > 1 else part for part in query)
+    page = asyncio.run(_find(path, text, limit, before, reader, deleted=deleted))
+    if as_json:
+        from bridge.app.printing import print_json
+
+        print_json({"found": [_json(found) for found in page.found], "next": page.more})
+        return
+    for found in page.found:
+        click.echo(_line(found))
+    if not page.found:
+        click.echo("Nothing found")
+    if page.more is not None:
+        click.echo(f"There are older ones: --before {page.more}")
+
+
+async def _find(
+    path: Path, text: str, limit: int, before: int | None, reader: str | None, *, deleted: bool
+) -> SearchPage:
+    from bridge.app.cli.commands.find_person import find_person
+    from bridge.archive.search_names import names_in
+    from bridge.archive.search_query import read_query
+    from bridge.runtime.clock import SystemClock
+    from bridge.store.sqlite import open_sqlite_to_read
+
+    store = await open_sqlite_to_read(path, clock=SystemClock())
+    try:
+        search = await read_query(text, names_in(store))
+        readers = () if reader is None else (await find_person(store, reader),)
+        search = replace(search, readers=readers, deleted=deleted)
+        return await store.find(search, limit=limit, before=before)
+    finally:
+        await store.close()
+
+
+def _line(found: FoundMessage) -> str:
+    from bridge.app.printing import printable
+
+    stored = found.stored
+    time = datetime.fromtimestamp(stored.time).astimezone().strftime("%Y-%m-%d %H:%M")
+    place = "" if stored.place is None else f" {stored.place.channel.key}"
+    state = "" if stored.state == "complete" else f" ({stored.state})"
+    head = click.style(f"{time}{place} {stored.author.name}{state}", dim=True)
+    return f"{printable(head)}\n  {printable(_excerpt(found))}\n  {stored.message.message_id}"
+
+
+def _excerpt(found: FoundMessage) -> str:
+    from bridge.content.messages.parts import message_text
+
+    text = " ".join(message_text(found.stored.message)[0].split())
+    return text if len(text) <= _EXCERPT else text[: _EXCERPT - 1] + "…"
+
+
+def _json(found: FoundMessage) -> dict[str, Any]:
+    from bridge.content.messages.metadata import read_bridge_metadata
+
+    stored = found.stored
+    return {
+        "message_id": stored.message.message_id,
+        "time": stored.time,
+        "channel": None if stored.place is None else stored.place.channel.key,
+        "author": {"id": stored.author.id, "name": stored.author.name},
+        "text": _excerpt(found),
+        "state": stored.state,
+        "thread_root": stored.root,
+        "reply_to": found.reply_to,
+        "link": read_bridge_metadata(stored.message)[0].origin,
+    }

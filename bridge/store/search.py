@@ -1,0 +1,180 @@
+"""The full-text index: documents of messages in, found messages out.
+
+A document is removed by the same words that were added, which are made from the stored message
+again. If the way they are made changes, `VERSION` must change: the index is then built anew.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from bridge.content.messages.search_text import search_text, spaced
+from bridge.model.search_records import Condition, FoundMessage, Search, SearchPage, Words
+from bridge.store import archive_rows
+from bridge.store.moments import moment_at
+from bridge.store.queries import read_queries
+
+SQL = read_queries("search")
+VERSION = 1
+_ENDLESS = 1 << 62
+_ALL = "xall"  # every document has it: what a search that only excludes is taken from
+_NOTHING = "xnothing"  # no document has it
+_LETTERS = {"author": "xa", "conversation": "xc", "thread": "xt", "reader": "xr"}
+_LONGEST = 1_000_000  # characters of one message that are indexed
+
+
+def index(db: sqlite3.Connection, number: int) -> None:
+    """Add the document of a message, as it is stored now."""
+    db.execute(SQL["add"], _document_of(db, number))
+
+
+def unindex(db: sqlite3.Connection, number: int) -> None:
+    """Remove the document of a message, before it is changed."""
+    db.execute(SQL["remove"], _document_of(db, number))
+
+
+def _document_of(db: sqlite3.Connection, number: int) -> tuple[int, str, str]:
+    moment, body, author, root, audience, state = db.execute(SQL["document"], (number,)).fetchone()
+    conversations = [own_id for (own_id,) in db.execute(SQL["conversations_of"], (number,))]
+    readers = None if audience is None else json.loads(audience)
+    return moment, *document(body, author, root, readers, state, conversations)
+
+
+def document(
+    body: bytes,
+    author: bytes,
+    root: str | None,
+    readers: Collection[str] | None,
+    state: str,
+    conversations: Iterable[str],
+) -> tuple[str, str]:
+    """Return the words and the facets of a message."""
+    message = _json(body)
+    text, kinds = search_text(message)
+    person = _json(author)
+    facets = [_ALL, _facet("author", person["id"])]
+    facets += [_facet("conversation", conversation) for conversation in conversations]
+    facets += [f"xh{kind}" for kind in sorted(kinds)]
+    facets += [f"xi{state}"] if state in ("edited", "deleted") else []
+    facets += ["xireply", _facet("thread", root)] if root else []
+    facets += ["xibot"] if person.get("bot") else []
+    if readers is not None:
+        facets += ["xiwhisper", *(_facet("reader", reader) for reader in readers)]
+    return text[:_LONGEST], " ".join(facets)
+
+
+def _json(value: bytes) -> Any:
+    try:
+        return orjson.loads(value)
+    except orjson.JSONDecodeError:  # integers beyond 64 bits
+        return json.loads(value)
+
+
+@lru_cache(maxsize=65_536)
+def _facet(kind: str, value: str) -> str:
+    """A word for an id, which no tokenizer divides."""
+    return _LETTERS[kind] + blake2b(value.encode(), digest_size=6).hexdigest()
+
+
+# --- building ---------------------------------------------------------------------------------
+
+
+def is_current(db: sqlite3.Connection) -> bool:
+    """Whether the index was built by this version of the code."""
+    row = db.execute(SQL["version"]).fetchone()
+    return row is not None and row[0] == VERSION
+
+
+def build(db: sqlite3.Connection) -> None:
+    """Build the index anew, in one transaction of the caller's."""
+    db.execute(SQL["forget_all"])
+    last = 0
+    while numbers := [n for (n,) in db.execute(SQL["unindexed"], (last,))]:
+        for number in numbers:
+            index(db, number)
+        last = numbers[-1]
+    db.execute(SQL["set_version"], (VERSION,))
+
+
+# --- finding ----------------------------------------------------------------------------------
+
+
+def find(db: sqlite3.Connection, search: Search, limit: int, before: int | None) -> SearchPage:
+    """Return the newest messages that a search finds, from below `before` on."""
+    first = -_ENDLESS if search.since is None else moment_at(search.since) - 1
+    end = _ENDLESS if search.until is None else moment_at(search.until)
+    end = end if before is None else min(before, end)
+    values = (expression_of(search), first, end, limit + 1)
+    rows = db.execute(SQL["find"], values).fetchall()
+    found = tuple(_found(db, row) for row in rows[:limit])
+    return SearchPage(found, found[-1].moment if len(rows) > limit else None)
+
+
+def _found(db: sqlite3.Connection, row: Sequence[Any]) -> FoundMessage:
+    moment, *columns, reply_to, n = row
+    conversations = tuple(UUID(own_id) for (own_id,) in db.execute(SQL["conversations_of"], (n,)))
+    return FoundMessage(moment, archive_rows.stored(columns), reply_to, conversations)
+
+
+def expression_of(search: Search) -> str:
+    """Return the search as an expression of FTS5; nothing of it comes from outside unquoted."""
+    wanted = [_words(words) for words in search.words if not words.excluded]
+    wanted += [_condition(item) for item in search.conditions if not item.excluded]
+    if search.conversations is not None:
+        ids = tuple(map(str, search.conversations))
+        wanted.append(_condition(Condition("conversation", ids)))
+    unwanted = [_words(words) for words in search.words if words.excluded]
+    unwanted += [_condition(item) for item in search.conditions if item.excluded]
+    if not search.deleted:
+        unwanted.append("facets : xideleted")
+    unwanted.append(_not_for(search.readers))
+    expression = " AND ".join(f"({item})" for item in wanted) or f"facets : {_ALL}"
+    for item in unwanted:
+        expression = f"({expression}) NOT ({item})"
+    return expression
+
+
+def _words(words: Words) -> str:
+    text = spaced(words.text).replace('"', '""').replace("\0", " ")
+    return f'text : "{text}"{" *" if words.prefix else ""}'
+
+
+def _condition(condition: Condition) -> str:
+    if condition.kind in ("has", "is"):
+        letter = condition.kind[0]
+        facets = [f"x{letter}{value}" for value in condition.values if value.isalpha()]
+    else:
+        facets = [_facet(condition.kind, value) for value in condition.values]
+    return f"facets : ({' OR '.join(facets)})" if facets else f"facets : {_NOTHING}"
+
+
+def _not_for(readers: Sequence[str]) -> str:
+    """Whispers to others."""
+    whispers = "facets : xiwhisper"
+    if not readers:
+        return whispers
+    own = " OR ".join(_facet("reader", reader) for reader in readers)
+    return f"({whispers}) NOT (facets : ({own}))"
+
+
+def conversations_named(db: sqlite3.Connection, name: str) -> Sequence[str]:
+    """Return the ids of the rooms and channels of a name or key, in any case."""
+    folded = name.casefold()
+    named = {
+        key
+        for key, own_name in db.execute(SQL["described_names"])
+        if str(own_name).casefold() == folded
+    }
+    return [
+        own_id
+        for own_id, own_name in db.execute(SQL["timeline_names"])
+        if own_name.casefold() == folded or own_name in named
+    ]
