@@ -30,7 +30,7 @@ class ExportReport:
 async def export(
     store: ArchiveStore,
     writer: ExportWriter,
-    wanted: ArchiveFilter,
+    selection: ArchiveFilter,
     *,
     names: Collection[str] | None = None,
     on_progress: Callable[[int], None] = lambda _: None,
@@ -53,7 +53,7 @@ async def export(
         last: int | None = None
         while True:
             page = await store.archived_messages(
-                conversation.timelines, wanted, after=last, limit=_PAGE
+                conversation.timelines, selection, after=last, limit=_PAGE
             )
             for message in page.messages:
                 writer.message(message)

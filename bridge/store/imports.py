@@ -121,7 +121,7 @@ def _add(db: sqlite3.Connection, added: Sequence[ExportedMessage], form: str) ->
         channel = place.channel.key
         moment = moments.take(time)
         columns = _message_columns(exported, time)
-        rows.append((number, *columns, moment, _shown(exported)))
+        rows.append((number, *columns, moment, _reactions_json(exported)))
         if channel not in channels:
             channels[channel] = links.number_of(db, channel)
         link_rows.append((channels[channel], posted.native_id, number, place.thread, time))
@@ -177,7 +177,7 @@ def _message_columns(exported: ExportedMessage, time: float) -> tuple[Any, ...]:
     )
 
 
-def _shown(exported: ExportedMessage) -> str | None:
+def _reactions_json(exported: ExportedMessage) -> str | None:
     """The reactions as the message's readers get them."""
     if not exported.reactions:
         return None
@@ -270,11 +270,11 @@ def _change(db: sqlite3.Connection, exported: ExportedMessage, known: _Known, fo
     if known.imported:
         if changed:
             db.execute(SQL["add_payload"], (known.n, form, exported.payload))
-        if (shown := _shown(exported)) != known.reactions:
+        if (reactions_json := _reactions_json(exported)) != known.reactions:
             db.execute(SQL["forget_reactions"], (known.n,))
             rows = _reaction_rows(known.n, exported, posted.time.timestamp())
             db.executemany(SQL["add_reaction"], rows)
-            db.execute(SQL["show_reactions"], (shown, known.n))
+            db.execute(SQL["show_reactions"], (reactions_json, known.n))
             changed = True
     return changed
 
@@ -331,16 +331,16 @@ def _described(key: str, description: bytes | None) -> ExportedChannel:
 def archived_messages(
     db: sqlite3.Connection,
     timelines: Sequence[UUID],
-    wanted: ArchiveFilter,
+    selection: ArchiveFilter,
     after: int | None,
     limit: int,
 ) -> ArchivePage:
-    first = -_ENDLESS if wanted.since is None else moment_at(wanted.since) - 1
+    first = -_ENDLESS if selection.since is None else moment_at(selection.since) - 1
     values = (
         first if after is None else after,
-        _ENDLESS if wanted.until is None else moment_at(wanted.until),
-        wanted.deleted,
-        json.dumps(wanted.readers, ensure_ascii=False),
+        _ENDLESS if selection.until is None else moment_at(selection.until),
+        selection.deleted,
+        json.dumps(selection.readers, ensure_ascii=False),
         limit,
     )
     by_moment: dict[int, Sequence[Any]] = {}

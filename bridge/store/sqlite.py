@@ -400,20 +400,20 @@ class SqliteStore:
     async def archived_messages(
         self,
         timelines: Sequence[UUID],
-        wanted: ArchiveFilter,
+        selection: ArchiveFilter,
         *,
         after: int | None,
         limit: int,
     ) -> ArchivePage:
-        return await self._read(imports.archived_messages, timelines, wanted, after, limit)
+        return await self._read(imports.archived_messages, timelines, selection, after, limit)
 
     # --- rooms --------------------------------------------------------------------------------
 
     async def put_ban(self, ban: Ban) -> None:
         await self._write(rooms.put_ban, ban)
 
-    async def remove_ban(self, room: RoomId | None, actor: ActorId, why: BanReason) -> bool:
-        return await self._write(rooms.remove_ban, room, actor, why)
+    async def remove_ban(self, room: RoomId | None, actor: ActorId, reason: BanReason) -> bool:
+        return await self._write(rooms.remove_ban, room, actor, reason)
 
     async def bans(self) -> Sequence[Ban]:
         return await self._read(rooms.bans)

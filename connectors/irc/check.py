@@ -86,10 +86,10 @@ async def _of_channels(link: Link, channels: Sequence[ChannelRef]) -> list[Findi
                 if line.command == "JOIN" and link.state.is_us(line.nick):
                     if (name := left.pop(fold(line.param(0)), None)) is not None:
                         findings.append(Finding("ok", f"The bot can join {name}"))
-                elif (why := JOIN_REFUSED.get(line.command)) and fold(line.param(1)) in left:
+                elif (reason := JOIN_REFUSED.get(line.command)) and fold(line.param(1)) in left:
                     name = left.pop(fold(line.param(1)))
                     todo = f"Ask an operator of {name}, or set channel_keys."
-                    findings.append(Finding("error", f"The bot cannot join {name}: {why}", todo))
+                    findings.append(Finding("error", f"The bot cannot join {name}: {reason}", todo))
                 if not left:
                     break
     except (TimeoutError, PlatformError):

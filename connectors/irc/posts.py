@@ -123,13 +123,13 @@ class Posts:
         call.fail(error)
         return True
 
-    def lost(self, why: str) -> None:
+    def lost(self, reason: str) -> None:
         """The connection has ended: nobody will answer any more."""
         for waiting in self._waiting:
             if waiting.written:
-                waiting.fail(Unsettled(f"{why} before the server answered", code="lost"))
+                waiting.fail(Unsettled(f"{reason} before the server answered", code="lost"))
             else:
-                waiting.fail(Unavailable(f"{why} before the message was sent", code="lost"))
+                waiting.fail(Unavailable(f"{reason} before the message was sent", code="lost"))
         self._waiting.clear()
 
     def _open(self, target: str) -> Iterator[Waiting]:

@@ -143,10 +143,10 @@ class Receiver:
         closing = speaker.link.closing
         if closing is not None and closing.code == "flood":
             speaker.link.slow_down()
-        why = "The connection ended"
-        speaker.posts.lost(why)
-        self._session.lost(Unavailable(why, code="lost"))
-        self._history.lost(Unavailable(why, code="lost"))
+        reason = "The connection ended"
+        speaker.posts.lost(reason)
+        self._session.lost(Unavailable(reason, code="lost"))
+        self._history.lost(Unavailable(reason, code="lost"))
 
     async def _begin(self, speaker: Speaker, writer: InboxWriter) -> None:
         """Log in, join, and tell the router that it may have missed events; then ask for the

@@ -122,18 +122,18 @@ class Session:
 
     def join_refused(self, line: Line) -> bool:
         """An error reply to a JOIN; False where it is to something else."""
-        why = JOIN_REFUSED.get(line.command)
+        reason = JOIN_REFUSED.get(line.command)
         name = line.param(1)
         folded = self.support.fold(name)
         names = {self.support.fold(known_name) for known_name in self._names.values()}
-        if why is None or not (folded in self._joins or folded in names):
+        if reason is None or not (folded in self._joins or folded in names):
             return False
         if self.speaker is not None and self.speaker.link.state.is_joined(name):
             return False
-        self.problems[folded] = f"{name}: {why}"
+        self.problems[folded] = f"{name}: {reason}"
         waiting = self._joins.pop(folded, None)
         if waiting is not None and not waiting.done():
-            text = f"The bot cannot join {name}: {why}"
+            text = f"The bot cannot join {name}: {reason}"
             kind = AuthFailed if line.command == "477" else Refused
             error = NotFound(text, code="403") if line.command == "403" else kind(text)
             waiting.set_exception(error)

@@ -181,19 +181,19 @@ async def search(
     """
     store = gateway.store
     try:
-        wanted = await read_query(query, names_in(store), UTC)
+        resolved = await read_query(query, names_in(store), UTC)
     except BadQuery as error:
         raise Problem(
             422, str(error), value=query, todo="write words: q=deploy friday from:ann"
         ) from None
     by_id = {room.conversation: room for room in rooms}
-    wanted = replace(wanted, conversations=tuple(by_id), readers=(caller.actor,))
-    page = await store.find(wanted, limit=limit, before=before)
+    resolved = replace(resolved, conversations=tuple(by_id), readers=(caller.actor,))
+    page = await store.find(resolved, limit=limit, before=before)
     hits: list[dict[str, Any]] = []
     for found in page.found:
         room = next(by_id[own_id] for own_id in found.conversations if own_id in by_id)
         message = outside_view(found.stored.message, room.tools)
-        if message is not found.stored.message and not shows_words(message, wanted.words):
+        if message is not found.stored.message and not shows_words(message, resolved.words):
             continue  # hidden content must not be found
         number = await store.number_of(room.conversation, MessageId(message.message_id))
         fragment = orjson.Fragment(write(message))

@@ -73,8 +73,8 @@ async def _import(
     blobs = None if blobs_folder is None else await open_blobs(blobs_folder, clock=SystemClock())
     try:
         # Only what the options say makes the same file another import.
-        said = f"{form.name}:{options.workspace or ''}:{options.timezone or ''}"
-        return await Importer(store, blobs, form.name, said).run(reader, on_progress)
+        import_name = f"{form.name}:{options.workspace or ''}:{options.timezone or ''}"
+        return await Importer(store, blobs, form.name, import_name).run(reader, on_progress)
     finally:
         reader.close()
         if blobs is not None:
@@ -85,7 +85,7 @@ async def export_file(
     target: Path,
     form: ExportFormat,
     archive: Archive,
-    wanted: ArchiveFilter,
+    selection: ArchiveFilter,
     *,
     names: Collection[str] | None = None,
     files: bool = True,
@@ -100,7 +100,7 @@ async def export_file(
     """
     store = await open_sqlite_to_read(archive.store, clock=SystemClock())
     try:
-        return await _export(target, form, store, archive.blobs if files else None, wanted,
+        return await _export(target, form, store, archive.blobs if files else None, selection,
                              names, on_progress)  # fmt: skip
     finally:
         await store.close()
@@ -111,7 +111,7 @@ async def _export(
     form: ExportFormat,
     store: SqliteStore,
     blobs_folder: Path | None,
-    wanted: ArchiveFilter,
+    selection: ArchiveFilter,
     names: Collection[str] | None,
     on_progress: Callable[[int], None],
 ) -> ExportReport:
@@ -128,7 +128,7 @@ async def _export(
     if writer is None:
         raise ConfigError(f"{form.title} ({form.name}) can only be read")
     try:
-        report = await export(store, writer, wanted, names=names, on_progress=on_progress)
+        report = await export(store, writer, selection, names=names, on_progress=on_progress)
         part.rename(target)
     except BaseException:
         writer.close()

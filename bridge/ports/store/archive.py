@@ -45,7 +45,7 @@ class ArchiveStore(Protocol):
     async def archived_messages(
         self,
         timelines: Sequence[UUID],
-        wanted: ArchiveFilter,
+        selection: ArchiveFilter,
         *,
         after: int | None,
         limit: int,
@@ -54,7 +54,7 @@ class ArchiveStore(Protocol):
 
         Args:
             timelines: ids of Conversations.
-            wanted: which of their messages.
+            selection: which of their messages.
             after: the `last` of the page before; None for the first page.
             limit: maximum number of messages.
         """

@@ -16,13 +16,13 @@ class RoomStore(Protocol):
         """Save a ban."""
         ...
 
-    async def remove_ban(self, room: RoomId | None, actor: ActorId, why: BanReason) -> bool:
+    async def remove_ban(self, room: RoomId | None, actor: ActorId, reason: BanReason) -> bool:
         """Remove a ban of this kind.
 
         Args:
             room: the room; None for a ban from all rooms.
             actor: the banned actor.
-            why: the kind of ban.
+            reason: the kind of ban.
 
         Returns:
             False when there was no such ban.

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from uuid import UUID
 
 from bridge.content.messages.metadata import with_person
 from bridge.model import (
@@ -14,13 +13,11 @@ from bridge.model import (
     Level,
     MessagePosted,
     OperationId,
-    Place,
     PostMessage,
     TurnId,
-    conversation_id_of,
 )
 from bridge.model.admission import Admission
-from bridge.model.archive_records import NewMessage, Timeline
+from bridge.model.archive_records import NewMessage, channel_timeline, thread_timeline
 from bridge.model.outbox_records import Settlement
 from bridge.model.turn_records import NewTurn
 from bridge.ports.clock import Clock
@@ -92,9 +89,9 @@ class PlaceInTimelines:
             root = await canonical_root(self.store, event.place)
         if event.reply_to:
             reply_to = await canonical_id(self.store, channel, event.reply_to)
-        timelines = [_channel_timeline(Place(channel=channel))]
+        timelines = [channel_timeline(channel)]
         if event.place.thread and root:
-            timelines.append(_thread_timeline(event.place, root))
+            timelines.append(thread_timeline(event.place, root))
         if authored.direct:
             timelines.append(direct_timeline(authored.direct))
         elif not authored.is_whisper:
@@ -105,16 +102,6 @@ class PlaceInTimelines:
             message=replace(authored.message, root=root, reply_to=reply_to),
             people=authored.people, timelines=tuple(timelines),
         )  # fmt: skip
-
-
-def _channel_timeline(place: Place) -> Timeline:
-    return Timeline(conversation_id_of(place), "channel", place.key)
-
-
-def _thread_timeline(place: Place, root: str) -> Timeline:
-    parent: UUID = conversation_id_of(Place(channel=place.channel))
-    metadata = {"parent": str(parent), "root": root}
-    return Timeline(conversation_id_of(place), "thread", place.key, metadata)
 
 
 @dataclass(frozen=True)

@@ -157,8 +157,8 @@ class ChunkReader:
         for name in self._tree.names():
             if name not in self._chunks and not name.startswith(_BESIDE):
                 yield NotUnderstood(name, "file of the export that is not imported")
-        for name, why in self._tree.left_out():
-            yield NotUnderstood(name, "file of the export that is not imported", why)
+        for name, reason in self._tree.left_out():
+            yield NotUnderstood(name, "file of the export that is not imported", reason)
 
     def _faults(self, name: str, where: str, chunk: object) -> Iterator[NotUnderstood]:
         if not isinstance(chunk, dict):

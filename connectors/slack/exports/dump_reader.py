@@ -87,8 +87,8 @@ class DumpReader:
         yield from channels.values()
         for name in self._left_out:
             yield NotUnderstood(name, "file of the export that is not imported")
-        for name, why in self._tree.left_out():
-            yield NotUnderstood(name, "file of the export that is not imported", why)
+        for name, reason in self._tree.left_out():
+            yield NotUnderstood(name, "file of the export that is not imported", reason)
 
     def _conversation(self, name: str) -> Iterator[ExportItem]:
         channel = self._channels[name].channel

@@ -219,8 +219,8 @@ class ZipReader:
             is_file = name.startswith(_FILE_FOLDERS) or "/attachments/" in name
             if name not in known and not is_file:
                 yield NotUnderstood(name, "file of the export that is not imported")
-        for name, why in self._tree.left_out():
-            yield NotUnderstood(name, "file of the export that is not imported", why)
+        for name, reason in self._tree.left_out():
+            yield NotUnderstood(name, "file of the export that is not imported", reason)
 
     # --- messages -------------------------------------------------------------------------
 

@@ -141,9 +141,11 @@ def export(
     from bridge.app.archive.transfer import export_file
 
     form = format_named(name)
-    wanted = _filter(since, until, deleted=deleted)
+    selection = _filter(since, until, deleted=deleted)
     report = asyncio.run(
-        export_file(target, form, _archive(store, config), wanted, names=names or None, files=files)
+        export_file(
+            target, form, _archive(store, config), selection, names=names or None, files=files
+        )
     )
     _tell_export(report, target, as_json=as_json)
 
