@@ -13,9 +13,9 @@ import pytest
 from bridge.archive.exporting import export
 from bridge.archive.importing import Importer, ImportReport
 from bridge.errors import ExportUnreadable
-from bridge.model import Place, conversation_id_of, message_id_of
+from bridge.model import ActorId, Person, Place, RoomId, conversation_id_of, message_id_of
 from bridge.model.admission import Admission
-from bridge.model.archive_records import NewMessage, channel_timeline
+from bridge.model.archive_records import NewMessage, Timeline, channel_timeline
 from bridge.model.export_records import (
     ArchivedMessage,
     ArchiveFilter,
@@ -30,10 +30,11 @@ from bridge.model.export_records import (
     NotUnderstood,
     NotWritten,
 )
+from bridge.model.room_records import RoomForm
 from bridge.store.sqlite import SqliteStore
 from bridge.testing.clock import ManualClock
 from bridge.testing.memory_blobs import MemoryBlobs
-from bridge.uacs import FilePart
+from bridge.uacs import Actor, FilePart, Message, TextPart
 from tests.archive.conversation import ANN, BOB, DEN, HOME, START, a_conversation, exported
 
 EVERYTHING = ArchiveFilter(deleted=True)
@@ -342,3 +343,53 @@ def _text(text: str) -> object:
 
 def _at(item: ExportedMessage, second: int) -> object:
     return item.posted.model_copy(update={"time": exported(second).posted.time})
+
+
+async def test_a_room_is_exported_with_its_agents_and_the_history_of_its_channels(
+    store: SqliteStore,
+) -> None:
+    await run(store, [exported(1), exported(2, channel=DEN)])
+    room = RoomForm(RoomId("lobby"), "digest", (HOME.key, "agent:helper"))
+    await store.stand_rooms([room])
+    (own_id,) = (await store.room_ids([RoomId("lobby")])).values()
+    question = exported(3)
+    answer = Message(
+        message_id="agent:helper:1",
+        timestamp="2024-03-01T00:00:03Z",
+        actor=Actor(id="agent:helper", role="assistant", name="helper"),
+        content=(TextPart(text="the answer"),),
+    )
+    helper = Person(id=ActorId("agent:helper"), name="helper", bot=True)
+    timeline = Timeline(own_id, "room", "lobby")
+    for new, timelines in (
+        (_live(question), (channel_timeline(HOME), timeline)),
+        (
+            NewMessage(answer, helper, START.timestamp() + 4, reply_to=_live(question).id),
+            (timeline,),
+        ),
+    ):
+        await store.admit(Admission("routed", message=new, timelines=timelines))
+
+    out = await gathered(store)
+
+    assert [(channel.name, channel.kind) for channel in out.channels] == [
+        ("lobby", "room"),
+        ("den:1", "public"),
+    ]
+    assert [message.message.message_id for message in out.messages] == [
+        message_id_of(HOME, "1"),
+        message_id_of(HOME, "3"),
+        "agent:helper:1",
+        message_id_of(DEN, "2"),
+    ]
+
+
+def _live(item: ExportedMessage) -> NewMessage:
+    posted = item.posted
+    return NewMessage(
+        posted.message,
+        ANN,
+        posted.time.timestamp(),
+        place=posted.place,
+        native_id=posted.native_id,
+    )
