@@ -6,13 +6,14 @@ import difflib
 from collections.abc import Sequence
 from pathlib import Path
 
+from bridge.archive.formats.markdown import Markdown
 from bridge.archive.formats.uacs_lines import UacsLines
 from bridge.content.cards.reader import Cards
 from bridge.errors import ConfigError, ExportUnreadable
 from bridge.ports.exports import ExportFormat, HasExports
 from bridge.runtime.discovery import CONNECTORS, connector_type, names_of
 
-NEUTRAL: tuple[ExportFormat, ...] = (UacsLines(),)
+NEUTRAL: tuple[ExportFormat, ...] = (UacsLines(), Markdown())
 
 
 def export_formats() -> Sequence[ExportFormat]:
