@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import unquote
 
 from bridge.content.media.file_names import safe_file_name
 from bridge.content.messages.metadata import read_bridge_metadata
@@ -30,6 +31,8 @@ from bridge.ports.exports import ExportReader, ExportWriter, ReadOptions, WriteO
 _INDENT = "    "
 _FILES = "files"
 _LONGEST_NAME = 80  # characters of a folder's name
+# Mentions and other references of UACS Markdown, which no reader of Markdown can follow.
+_REFERENCE = re.compile(r"\[((?:\\.|[^\]\\])*)\]\(uacs:([^)\s]*)\)")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
@@ -85,9 +88,10 @@ class _Writer:
         self._months: list[str] = []
         self._index: list[str] = ["# Archive", ""]
         self._missing_files = 0
+        self._names: dict[str, str] = {}
 
     def person(self, person: ExportedPerson) -> None:
-        """Names stand beside the messages."""
+        self._names[person.person.id] = person.person.name
 
     def channel(self, channel: ExportedChannel) -> None:
         self._end_channel()
@@ -152,7 +156,8 @@ class _Writer:
         lines = [f"- **{_escaped(message.author.name)}** {time}{note}", ""]
         if message.root and not below and message.root != message.message.message_id:
             lines += [f"{_INDENT}*In the thread of `{_code(message.root)}`*", ""]
-        lines += _indented(close_fence(message_text(message.message)[0]).splitlines())
+        text = close_fence(message_text(message.message)[0])
+        lines += _indented(_REFERENCE.sub(self._plain_reference, text).splitlines())
         lines += self._files(message)
         if message.reactions:
             counts: dict[str, int] = {}
@@ -161,6 +166,12 @@ class _Writer:
             reactions = (f"{_escaped(emoji)} {count}" for emoji, count in counts.items())
             lines += ["", f"{_INDENT}{'  '.join(reactions)}"]
         return [*lines, ""]
+
+    def _plain_reference(self, reference: re.Match[str]) -> str:
+        """A mentioned person by name, anything else by its label."""
+        label, target = reference.groups()
+        name = self._names.get(unquote(target.removeprefix("actor/")))
+        return label if name is None else f"@{_escaped(name)}"
 
     def _files(self, message: ArchivedMessage) -> list[str]:
         """Links to the files whose bytes the archive has."""

@@ -13,11 +13,16 @@ import pytest
 from bridge.archive.formats.markdown import Markdown
 from bridge.content.markdown import markdown_to_text
 from bridge.errors import ExportUnreadable
-from bridge.model.export_records import ExportedChannel, ExportedMessage, ExportItem
+from bridge.model.export_records import (
+    ExportedChannel,
+    ExportedMessage,
+    ExportedPerson,
+    ExportItem,
+)
 from bridge.ports.exports import ReadOptions, WriteOptions
 from bridge.testing.export_contract import archived, write_all
 from bridge.uacs import FilePart, MediaSource
-from tests.archive.conversation import DEN, HOME, a_conversation, exported
+from tests.archive.conversation import BOB, DEN, HOME, a_conversation, exported
 
 
 def written(tmp_path: Path, items: Sequence[ExportItem]) -> Path:
@@ -64,6 +69,15 @@ def test_replies_stand_below_their_root_or_name_it(tmp_path: Path) -> None:
     next_month = (out / "home" / "2024-04.md").read_text()
     assert "    - **Ann** 00:00\n\n        message 11" in month
     assert "*In the thread of `tin:W1:home:10`*" in next_month
+
+
+def test_mentions_are_names(tmp_path: Path) -> None:
+    text = "hi [@U2](uacs:actor/tin:W1:U2) and [@here](uacs:here), [a](https://a.test)"
+    items = [ExportedPerson(BOB), ExportedChannel(HOME, "home"), exported(10, text=text)]
+
+    month = (written(tmp_path, items) / "home" / "2024-03.md").read_text()
+
+    assert "hi @Bob 漢字 and @here, [a](https://a.test)" in month
 
 
 def test_code_that_is_not_closed_ends_with_its_message(tmp_path: Path) -> None:
