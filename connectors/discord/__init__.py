@@ -10,6 +10,7 @@ from pydantic import BaseModel, JsonValue
 from bridge.content.cards.codec import Codec
 from bridge.model import AccountId
 from bridge.ports.connector import ConnectorTools, SetupOption, SetupStep, Starter
+from bridge.ports.exports import ExportFormat
 from bridge.ports.secret_shapes import SecretShape
 from connectors.discord.home import without_read_only
 from connectors.discord.ids import ids_in
@@ -60,6 +61,11 @@ class DiscordType:
 
     def ids_in(self, word: str) -> Sequence[str]:
         return ids_in(word)
+
+    def export_formats(self) -> Sequence[ExportFormat]:
+        from connectors.discord.exports import FORMATS
+
+        return FORMATS
 
     def local_platform(self) -> object:
         from connectors.discord.sandbox import LOCAL  # a production bridge imports no twin
