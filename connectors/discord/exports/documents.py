@@ -7,25 +7,19 @@ import re
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
-from typing import BinaryIO, cast
 
-import orjson
 from pydantic import JsonValue
 
 from bridge.errors import ExportUnreadable
+from bridge.runtime.json_stream import JsonStream
 
 Json = dict[str, JsonValue]
 
 ASSETS = "_Files"  # the end of the name of a folder with pictures and files
-_CHUNK = 1 << 20
-_LONGEST = 64 << 20  # bytes of one message, or of another value
 _HEAD = 64 << 10  # bytes in which a document's first keys are
 _HEADER = ("guild", "channel")
 _MARK = b"\xef\xbb\xbf"  # UTF-8 with a byte order mark
 _PART = re.compile(r" \[part ([0-9]{1,9})\]$")
-_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\]"]', re.DOTALL)
-_SPACE = re.compile(rb"[\s,:]*+")
-_SCALAR = re.compile(rb"[^\s,:{}\[\]\"]*+")
 
 
 def documents_in(folder: Path) -> Iterator[Path]:
@@ -80,7 +74,7 @@ def header_of(path: Path) -> Json:
     """
     header: Json = {}
     with path.open("rb") as file:
-        stream = _Stream(file, path.name)
+        stream = JsonStream(file, path.name)
         for key in stream.each_key():
             if key != "messages":
                 header[key] = stream.read(key)
@@ -102,111 +96,10 @@ def messages_of(path: Path) -> Iterator[bytes]:
         ExportUnreadable: the file ends within its messages, or is no JSON.
     """
     with path.open("rb") as file:
-        stream = _Stream(file, path.name)
+        stream = JsonStream(file, path.name)
         for key in stream.each_key():
             if key == "messages":
                 yield from stream.items()
                 return
             stream.value()
     raise ExportUnreadable(f"{path.name}: the document has no messages")
-
-
-class _Stream:
-    """One JSON object, of which only the value at hand is in memory."""
-
-    def __init__(self, file: BinaryIO, name: str) -> None:
-        self._file = file
-        self._name = name
-        self._buffer = b""
-        self._at = 0
-        self._offset = 0  # of the buffer in the file
-
-    def each_key(self) -> Iterator[str]:
-        """Yield the keys of the object; read its value after each. Ends with the object."""
-        if self._next() == _MARK[:1] and self._buffer.startswith(_MARK):
-            self._at += len(_MARK)
-        if self._next() != b"{":
-            raise self._error("is no JSON object")
-        self._at += 1
-        while (first := self._next()) == b'"':
-            yield str(orjson.loads(self.value()))
-        if first != b"}":
-            raise self._error("is no valid JSON")
-
-    def read(self, key: str) -> JsonValue:
-        try:
-            return cast("JsonValue", orjson.loads(self.value()))
-        except orjson.JSONDecodeError:
-            raise self._error(f"has no valid JSON in {key!r}") from None
-
-    def items(self) -> Iterator[bytes]:
-        """Yield the JSON of each item of the array at hand."""
-        if self._next() != b"[":
-            raise self._error("has no list of messages")
-        self._at += 1
-        while (first := self._next()) != b"]":
-            if first == b"}":
-                raise self._error("is no valid JSON")
-            yield self.value()
-        self._at += 1
-
-    def value(self) -> bytes:
-        """Return the JSON of the value at hand."""
-        if self._next() not in (b"{", b"[", b'"'):
-            return self._scalar()
-        start = scanned = self._at
-        depth = 0
-        while True:
-            for match in _TOKEN.finditer(self._buffer, scanned):
-                token = match[0]
-                if token in (b"{", b"["):
-                    depth += 1
-                elif token in (b"}", b"]"):
-                    depth -= 1
-                elif token == b'"':
-                    scanned = match.start()
-                    break  # the string goes on after the buffer
-                scanned = match.end()
-                if depth == 0:
-                    self._at = scanned
-                    return self._buffer[start:scanned]
-            else:
-                scanned = len(self._buffer)
-            if len(self._buffer) - start > _LONGEST:
-                raise self._error(f"has a value of more than {_LONGEST >> 20} MB")
-            scanned -= start
-            self._more(start)
-            start = 0
-
-    def _scalar(self) -> bytes:
-        while True:
-            match = _SCALAR.match(self._buffer, self._at)
-            end = match.end() if match else self._at
-            if end < len(self._buffer) or len(self._buffer) - self._at > _LONGEST:
-                break
-            self._more(self._at)
-        if end == self._at:
-            raise self._error("is no valid JSON")
-        start, self._at = self._at, end
-        return self._buffer[start:end]
-
-    def _next(self) -> bytes:
-        """Return the first byte of what follows, after spaces and separators."""
-        while True:
-            match = _SPACE.match(self._buffer, self._at)
-            self._at = match.end() if match else self._at
-            if self._at < len(self._buffer):
-                return self._buffer[self._at : self._at + 1]
-            self._more(self._at)
-
-    def _more(self, kept: int) -> None:
-        """Read on; what precedes `kept` is dropped."""
-        chunk = self._file.read(_CHUNK)
-        if not chunk:
-            raise self._error("ends too early: export the channel again, or repair the file")
-        self._buffer = self._buffer[kept:] + chunk
-        self._at = max(0, self._at - kept)
-        self._offset += kept
-
-    def _error(self, what: str) -> ExportUnreadable:
-        return ExportUnreadable(f"{self._name}: the file {what} (byte {self._offset + self._at})")
