@@ -94,6 +94,7 @@ class Writer:
         self._options = options
         self._messages = MessageWriter(options.cards, options.files)
         self._channels: dict[str, ExportedChannel] = {}
+        self._channel: ExportedChannel | None = None
         self._documents: dict[str, _Document] = {}
         self._buffered = 0
         self._remembered: OrderedDict[MessageId, _Remembered] = OrderedDict()
@@ -105,23 +106,23 @@ class Writer:
 
     def channel(self, channel: ExportedChannel) -> None:
         number = channel_number(channel.channel)
-        self._channels[number] = channel
+        self._channels[number] = self._channel = channel
         if _header_in(channel):
             self._document(channel.channel, None, number)
 
     def message(self, message: ArchivedMessage) -> None:
         own_id = MessageId(message.message.message_id)
-        if message.place is None or message.deleted:
-            what = "deleted message" if message.deleted else "message without channel"
-            self._not_written.append(NotWritten(own_id, what))
+        if message.deleted:
+            self._not_written.append(NotWritten(own_id, "deleted message"))
             return
-        channel, thread = message.place.channel, message.place.thread
+        channel, thread = self._placed(message)
         document = self._document(channel, thread, channel_number(channel, thread))
         if not document.title and thread is not None and message.root:
             root = self._remembered.get(message.root)
             document.title = root.words if root else ""
         if message.payload_kind == NAME and message.payload:
-            self._save_own_files(message, message.place)
+            if message.place is not None:
+                self._save_own_files(message, message.place)
             self._add(document, message.payload)
         else:
             self._add(document, orjson.dumps(self._foreign(message, channel, thread, document)))
@@ -132,7 +133,20 @@ class Writer:
             self._complete(number, document)
         return self._not_written
 
+    def close(self) -> None:
+        """Nothing stays open between two messages."""
+
     # --- messages -------------------------------------------------------------------------------
+
+    def _placed(self, message: ArchivedMessage) -> tuple[ChannelRef, str | None]:
+        """Return the channel and the thread whose document has the message. A room stands for the
+        channels of its messages, and its threads are known by their roots."""
+        current, place = self._channel, message.place
+        if current is None:
+            raise ValueError("a message comes after its channel")
+        if place is not None and current.kind != "room":
+            return place.channel, place.thread
+        return current.channel, message.root
 
     def _add(self, document: _Document, message: bytes) -> None:
         document.add(message)
@@ -149,7 +163,8 @@ class Writer:
         self, message: ArchivedMessage, channel: ChannelRef, thread: str | None, doc: _Document
     ) -> Json:
         own_id = MessageId(message.message.message_id)
-        is_native = channel.platform == ids.PLATFORM and (message.native_id or "").isdecimal()
+        platform = message.place.channel.platform if message.place else ""
+        is_native = platform == ids.PLATFORM and (message.native_id or "").isdecimal()
         number = (message.native_id or "") if is_native else message_number(own_id, message.time)
         placed = Placed(
             message, number, guild_number(channel), channel_number(channel, thread),

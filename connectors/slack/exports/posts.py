@@ -20,11 +20,11 @@ from bridge.model.export_records import (
     ExportItem,
     NotUnderstood,
 )
+from bridge.runtime.json_stream import parsed
 from connectors.slack import ids
 from connectors.slack.cards.read_media import file_id
 from connectors.slack.decode import POST_SUBTYPES, posted_message
 from connectors.slack.emoji import reaction_to_emoji
-from connectors.slack.exports.json_stream import parsed
 from connectors.slack.exports.people import People
 from connectors.slack.json_values import Json, object_at, objects_at, text_at, whole_at
 from connectors.slack.payload import Payload

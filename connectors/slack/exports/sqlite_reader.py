@@ -25,8 +25,8 @@ from bridge.model.export_records import (
     NotUnderstood,
 )
 from bridge.ports.exports import ReadOptions
+from bridge.runtime.json_stream import parsed
 from connectors.slack.exports.channels import exported_channel
-from connectors.slack.exports.json_stream import parsed
 from connectors.slack.exports.kinds import DATABASE
 from connectors.slack.exports.people import People, is_workspace, most_frequent, teams_in
 from connectors.slack.exports.posts import ChannelPosts

@@ -21,12 +21,12 @@ from bridge.content.messages.parts import message_text
 from bridge.content.safety.mentions import with_counterparts
 from bridge.model import ActorId, Counterparts, Person, Upload
 from bridge.model.export_records import ArchivedMessage, ExportedReaction
+from bridge.runtime.json_stream import parsed
 from bridge.uacs import Message, StructuredDataPart
 from connectors.slack import ids
 from connectors.slack.cards.read_media import file_id
 from connectors.slack.cards.schemas import BLOCKS
 from connectors.slack.emoji import emoji_to_reaction, reaction_to_emoji
-from connectors.slack.exports.json_stream import parsed
 from connectors.slack.exports.kinds import SLACK_ZIP
 from connectors.slack.exports.posts import TOMBSTONE, texts_in
 from connectors.slack.exports.viewer_blocks import viewer_blocks

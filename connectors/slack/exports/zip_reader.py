@@ -24,8 +24,8 @@ from bridge.model.export_records import (
     NotUnderstood,
 )
 from bridge.ports.exports import ReadOptions
+from bridge.runtime.json_stream import array_items, parsed
 from connectors.slack.exports.channels import INDICES, exported_channel, kind_of, pins_of
-from connectors.slack.exports.json_stream import array_items, parsed
 from connectors.slack.exports.kinds import DAY_FILE, USER_LISTS
 from connectors.slack.exports.people import People, most_frequent, teams_in
 from connectors.slack.exports.posts import ChannelPosts

@@ -31,9 +31,9 @@ from bridge.model.export_records import (
 )
 from bridge.model.refs import MessageId, native_id_in
 from bridge.ports.exports import WriteOptions
+from bridge.runtime.json_stream import parsed
 from connectors.slack import cards as slack_cards
 from connectors.slack import ids
-from connectors.slack.exports.json_stream import parsed
 from connectors.slack.exports.written_post import (
     Actors,
     WrittenPost,
@@ -47,6 +47,7 @@ from connectors.slack.json_values import Json, dumped, objects_at, text_at
 _INDEX_OF: dict[ChannelKind, str] = {
     "public": "channels.json",
     "thread": "channels.json",
+    "room": "channels.json",
     "private": "groups.json",
     "group": "mpims.json",
     "direct": "dms.json",

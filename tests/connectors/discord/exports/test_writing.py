@@ -27,6 +27,7 @@ from bridge.model import (
     message_id_of,
 )
 from bridge.model.export_records import (
+    ROOMS,
     ArchivedMessage,
     ExportedChannel,
     ExportedMessage,
@@ -35,7 +36,7 @@ from bridge.model.export_records import (
 )
 from bridge.ports.exports import WriteOptions
 from bridge.testing.export_contract import archived, read_all
-from bridge.uacs import Actor, FilePart, ImagePart, MediaSource, Message, TextPart
+from bridge.uacs import Actor, FilePart, ImagePart, MediaSource, Message, TextPart, write
 from connectors.discord import cards, decode, ids
 from connectors.discord.exports import DiscordChatExporter
 from tests.connectors.discord.exports import samples
@@ -48,7 +49,7 @@ BOT = Person(id=ActorId("slack:T1:B1"), name="Deploys", bot=True)
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC).timestamp()
 
 
-def said(
+def slack_message(
     native_id: str, *parts: Any, author: Person = ANN, thread: str | None = None, **fields: Any
 ) -> ArchivedMessage:
     seconds = float(native_id)
@@ -59,9 +60,9 @@ def said(
         content=parts,
     )
     root = message_id_of(SLACK, thread) if thread else None
-    return ArchivedMessage(
-        message, author, seconds, Place(channel=SLACK, thread=thread), native_id, root=root,
-        **fields,
+    return ArchivedMessage.of(
+        message, author, time=seconds, place=Place(channel=SLACK, thread=thread),
+        native_id=native_id, root=root, **fields,
     )  # fmt: skip
 
 
@@ -89,7 +90,9 @@ def written(
 
 
 def test_a_message_of_slack_has_author_text_and_a_number_as_its_id(tmp_path: Path) -> None:
-    documents, lost = written(tmp_path, said(f"{NOON}", TextPart(text="Hello **all** _you_")))
+    documents, lost = written(
+        tmp_path, slack_message(f"{NOON}", TextPart(text="Hello **all** _you_"))
+    )
 
     (message,) = documents["general"]["messages"]
     assert message["content"] == "Hello **all** *you*"
@@ -106,7 +109,7 @@ def test_a_message_of_slack_has_author_text_and_a_number_as_its_id(tmp_path: Pat
 def test_viewers_get_every_list_and_no_empty_address(tmp_path: Path) -> None:
     documents, _ = written(
         tmp_path,
-        said(
+        slack_message(
             f"{NOON}",
             TextPart(text="hi"),
             author=BOT,
@@ -128,8 +131,8 @@ def test_a_thread_is_a_document_with_the_first_words_of_its_root(tmp_path: Path)
     root = f"{NOON}"
     documents, _ = written(
         tmp_path,
-        said(root, TextPart(text="Which colour?")),
-        said(f"{NOON + 1}", TextPart(text="Blue"), thread=root),
+        slack_message(root, TextPart(text="Which colour?")),
+        slack_message(f"{NOON + 1}", TextPart(text="Blue"), thread=root),
     )
 
     assert [m["content"] for m in documents["general"]["messages"]] == ["Which colour?"]
@@ -140,9 +143,11 @@ def test_a_thread_is_a_document_with_the_first_words_of_its_root(tmp_path: Path)
 
 
 def test_a_reply_refers_to_the_message_that_it_answers(tmp_path: Path) -> None:
-    first = said(f"{NOON}", TextPart(text="A?"))
-    reply = said(f"{NOON + 1}", TextPart(text="B"), reply_to=MessageId(first.message.message_id))
-    far = said(f"{NOON + 2}", TextPart(text="C"), reply_to=MessageId("slack:T1:C1:1.0"))
+    first = slack_message(f"{NOON}", TextPart(text="A?"))
+    reply = slack_message(
+        f"{NOON + 1}", TextPart(text="B"), reply_to=MessageId(first.message.message_id)
+    )
+    far = slack_message(f"{NOON + 2}", TextPart(text="C"), reply_to=MessageId("slack:T1:C1:1.0"))
     documents, lost = written(tmp_path, first, reply, far)
 
     asked, answered, other = documents["general"]["messages"]
@@ -155,7 +160,7 @@ def test_a_reply_refers_to_the_message_that_it_answers(tmp_path: Path) -> None:
 def test_files_are_written_beside_the_document(tmp_path: Path) -> None:
     documents, lost = written(
         tmp_path,
-        said(
+        slack_message(
             f"{NOON}",
             TextPart(text="see"),
             ImagePart(source=MediaSource(file_id="blob:1"), media_type="image/png"),
@@ -173,10 +178,28 @@ def test_files_are_written_beside_the_document(tmp_path: Path) -> None:
     assert [loss.what for loss in lost] == ["file without an address"]
 
 
+def test_a_room_is_one_document_with_messages_of_its_channels_and_of_agents(
+    tmp_path: Path,
+) -> None:
+    room = ExportedChannel(
+        ChannelRef(platform=ROOMS[0], workspace=ROOMS[1], channel="1"), "lab", kind="room"
+    )
+    root = slack_message("1.5", TextPart(text="first"))
+    reply = slack_message("2.5", TextPart(text="second"), thread="1.5")
+    answer = replace(slack_message("3.5", TextPart(text="third")), place=None, native_id=None)
+
+    documents, lost = written(tmp_path, root, reply, answer, channel=room)
+
+    assert [m["content"] for m in documents["lab"]["messages"]] == ["first", "third"]
+    assert [m["content"] for m in documents["first"]["messages"]] == ["second"]
+    assert documents["first"]["channel"]["category"] == "lab"
+    assert not lost
+
+
 def test_deleted_messages_are_not_written(tmp_path: Path) -> None:
     documents, lost = written(
-        tmp_path, said(f"{NOON}", TextPart(text="hi")),
-        said(f"{NOON + 1}", TextPart(text="no"), deleted=True),
+        tmp_path, slack_message(f"{NOON}", TextPart(text="hi")),
+        slack_message(f"{NOON + 1}", TextPart(text="no"), deleted=True),
     )  # fmt: skip
 
     assert documents["general"]["messageCount"] == 1
@@ -185,7 +208,7 @@ def test_deleted_messages_are_not_written(tmp_path: Path) -> None:
 
 def test_names_of_channels_never_leave_the_folder(tmp_path: Path) -> None:
     evil = ExportedChannel(SLACK, "../../" + "x" * 500)
-    documents, _ = written(tmp_path, said(f"{NOON}", TextPart(text="hi")), channel=evil)
+    documents, _ = written(tmp_path, slack_message(f"{NOON}", TextPart(text="hi")), channel=evil)
 
     assert len(documents) == 1
 
@@ -194,8 +217,8 @@ def test_an_export_of_slack_is_read_again(tmp_path: Path) -> None:
     root = f"{NOON}"
     written(
         tmp_path,
-        said(root, TextPart(text="Which colour?")),
-        said(f"{NOON + 1}", TextPart(text="Blue"), thread=root),
+        slack_message(root, TextPart(text="Which colour?")),
+        slack_message(f"{NOON + 1}", TextPart(text="Blue"), thread=root),
     )
     items = read_all(FORM, tmp_path / "export")
 
@@ -212,7 +235,7 @@ def test_files_of_an_import_are_written_where_its_messages_name_them(tmp_path: P
     given = archived(exported, FORM.name)
     message = with_bridge_metadata(given.message, BridgeMetadata(kept=kept))
 
-    stored = replace(given, message=message)
+    stored = replace(given, body=write(message))
     written(tmp_path, stored, channel=channel, files={"blob:1": b"plan"})
 
     saved = tmp_path / "export" / "general.json_Files" / "plan-0A1B2.txt"
@@ -235,8 +258,9 @@ def live(json_: dict[str, Any]) -> MessagePosted:
 def read_back(folder: Path, json_: dict[str, Any]) -> MessagePosted:
     """Export a live message, and import it again."""
     event = live(json_)
-    posted = ArchivedMessage(
-        event.message, event.author, event.time.timestamp(), event.place, event.native_id,
+    posted = ArchivedMessage.of(
+        event.message, event.author, time=event.time.timestamp(), place=event.place,
+        native_id=event.native_id,
         payload=orjson.dumps({"d": json_}), payload_kind="MESSAGE_CREATE",
         edited_at=event.edited_at.timestamp() if event.edited_at else None,
         reply_to=message_id_of(event.place.channel, event.reply_to) if event.reply_to else None,

@@ -237,7 +237,9 @@ def test_a_truncated_day_gives_the_messages_before_its_end(tmp_path: Path) -> No
     day = reader.read(reader.units()[1])
 
     found: list[ExportItem] = []
-    with pytest.raises(ExportUnreadable, match=r"general/2024-01-01\.json ends in the middle"):
+    with pytest.raises(
+        ExportUnreadable, match=r"general/2024-01-01\.json: the file ends in the middle"
+    ):
         found.extend(day)
     reader.close()
 

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from bridge.errors import ExportUnreadable
-from connectors.slack.exports.json_stream import array_items, parsed
+from bridge.runtime.json_stream import array_items, parsed
 
 
 class FewBytes(io.BytesIO):
@@ -66,7 +66,7 @@ def test_an_item_beyond_the_limit_is_unreadable() -> None:
     found = array_items(io.BytesIO(document), "day", largest=1 << 20)
 
     assert next(found) == b'{"a":1}'
-    with pytest.raises(ExportUnreadable, match="more than 1 MiB"):
+    with pytest.raises(ExportUnreadable, match="more than 1 MB"):
         next(found)
 
 
