@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from bridge.content.cards.codec import Codec
 from bridge.model import AccountId
 from bridge.ports.connector import ConnectorTools, SetupOption, SetupStep, Starter
+from bridge.ports.exports import ExportFormat
 from connectors.teams.home import without_read_only
 from connectors.teams.ids import PLATFORM
 from connectors.teams.settings import TeamsSettings
@@ -64,6 +65,11 @@ class TeamsType:
         from connectors.teams.sandbox import LOCAL  # not imported in production
 
         return LOCAL
+
+    def export_formats(self) -> Sequence[ExportFormat]:
+        from connectors.teams.exports import FORMATS  # few commands need them
+
+        return FORMATS
 
     def sandbox_settings(self, app: Mapping[str, Any], base_url: str) -> Mapping[str, Any]:
         """Return settings for a local app: only the addresses differ from production."""

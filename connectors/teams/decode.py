@@ -63,7 +63,12 @@ _MAX_HTML = 256 * 1024  # characters; of longer HTML the plain text beside it is
 
 def decode(raw: Raw, identity: BotIdentity) -> Sequence[Event]:
     """Return the events of one activity. Raises only UndecodableEvent."""
-    activity = Activity(parse_activity(raw.payload), identity)
+    return decode_activity(parse_activity(raw.payload), identity)
+
+
+def decode_activity(json: Json, identity: BotIdentity) -> Sequence[Event]:
+    """Return the events of a parsed activity. Raises only UndecodableEvent."""
+    activity = Activity(json, identity)
     try:
         return _DECODERS.get(activity.type, _unknown_event)(activity)
     except InvalidUacs as error:
