@@ -1,12 +1,12 @@
-"""The export formats of Teams; both are only read.
+"""The export formats of Teams.
 
 - `teams-graph`: saved answers of Microsoft Graph, one file or a folder of them: lists
   (`{"value": [...]}`) of chatMessage objects, or single ones; channels, chats, members and users
   beside them give names. Source: learn.microsoft.com, Graph v1.0 "chatMessage resource type"
   (2025), and files of its documentation.
 - `teams-export-tool`: the folders `users/` and `teams/` of Microsoft's export, with the same
-  objects in PascalCase. Source: the importer of Zulip (`zerver/data_import/microsoft_teams.py`,
-  2025), and a file of its tests.
+  objects in PascalCase; it is only read. Source: the importer of Zulip
+  (`zerver/data_import/microsoft_teams.py`, 2025), and a file of its tests.
 
 Both name people by their ids in the directory, and bots by their app ids. The Bot Framework names
 people by ids that only one bot knows, and personal chats by ids of their own: there, imported and
@@ -29,6 +29,7 @@ from connectors.teams.ids import PLATFORM
 if TYPE_CHECKING:
     from bridge.ports.exports import ExportFormat, ReadOptions, WriteOptions
     from connectors.teams.exports.reader import Reader
+    from connectors.teams.exports.writer import Writer
 
 _TRIED = 20  # files of a folder that are looked into to recognise it
 
@@ -39,7 +40,7 @@ class TeamsGraph:
     name: str = "teams-graph"
     title: str = "Microsoft Graph answers on Teams (JSON)"
     platform: str = PLATFORM
-    writes: bool = False
+    writes: bool = True
 
     def recognises(self, path: Path) -> bool:
         """Whether it is a file with chatMessage objects, or a folder with such a file."""
@@ -56,8 +57,11 @@ class TeamsGraph:
 
         return Reader(path, [path] if path.is_file() else list(json_files(path)), options)
 
-    def writer(self, path: Path, options: WriteOptions) -> None:
-        """Return None: the format is only read."""
+    def writer(self, path: Path, options: WriteOptions) -> Writer:
+        """Begin an export in a new folder `path`."""
+        from connectors.teams.exports.writer import Writer  # loads the codec of texts
+
+        return Writer(path, options)
 
 
 class TeamsExportTool:

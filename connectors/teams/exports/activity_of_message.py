@@ -15,6 +15,7 @@ import orjson
 from connectors.teams import ids
 from connectors.teams.activity import Json, object_of, objects, string
 from connectors.teams.cards.schemas import CARDS, QUOTED, schema_of
+from connectors.teams.emoji import reaction_to_emoji
 from connectors.teams.exports.system_events import sentence_of
 
 SYSTEM = "system"
@@ -53,6 +54,15 @@ def account_in(identities: Json) -> Json:
             own_id = ids.bot_account(own_id) if kind == "application" else own_id
             return {"id": own_id, "name": string(identity, "displayName")}
     return {}
+
+
+def emoji_of(reaction: Json) -> str:
+    """Return an emoji: Graph names it by a word or by itself, and custom ones by their names."""
+    kind = string(reaction, "reactionType")
+    if kind == "custom":
+        kind = string(reaction, "displayName") or kind
+        return f":{kind.strip(':')}:"
+    return reaction_to_emoji(kind) if kind.isascii() and kind else kind
 
 
 def activity_of(message: Json, conversation: str, tenant: str, name_of: NameOf) -> Json:

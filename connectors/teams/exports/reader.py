@@ -31,11 +31,11 @@ from bridge.uacs import to_datetime
 from connectors.teams import ids
 from connectors.teams.activity import BotIdentity, Json, object_of, objects, string
 from connectors.teams.decode import decode_activity
-from connectors.teams.emoji import reaction_to_emoji
 from connectors.teams.exports.activity_of_message import (
     account_in,
     activity_of,
     conversation_of,
+    emoji_of,
     is_system,
 )
 from connectors.teams.exports.documents import (
@@ -236,21 +236,12 @@ class _Objects:
 
     def _reactions(self, native: Json) -> Iterator[ExportedReaction]:
         for reaction in objects(native, "reactions") if native.get("reactions") else ():
-            emoji = _emoji(reaction)
+            emoji = emoji_of(reaction)
             account = account_in(object_of(reaction, "user"))
             if emoji and account:
                 at = _time(string(reaction, "createdDateTime"))
                 actor = ids.actor_id(self._tenant, account["id"])
                 yield ExportedReaction(emoji, actor, at.timestamp() if at else None)
-
-
-def _emoji(reaction: Json) -> str:
-    """Return an emoji: Graph names it by a word or by itself, and custom ones by their names."""
-    kind = string(reaction, "reactionType")
-    if kind == "custom":
-        kind = string(reaction, "displayName") or kind
-        return f":{kind.strip(':')}:"
-    return reaction_to_emoji(kind) if kind.isascii() and kind else kind
 
 
 def _time(text: str) -> datetime | None:

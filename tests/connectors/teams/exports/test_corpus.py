@@ -9,9 +9,15 @@ from typing import Any
 
 import pytest
 
-from bridge.model.export_records import ExportedMessage, NotUnderstood
+from bridge.model.export_records import (
+    ExportedChannel,
+    ExportedMessage,
+    ExportedPerson,
+    ExportItem,
+    NotUnderstood,
+)
 from bridge.ports.exports import ReadOptions
-from bridge.testing.export_contract import read_all
+from bridge.testing.export_contract import read_all, write_all
 from connectors.teams.exports import FORMATS, TeamsExportTool, TeamsGraph
 
 CORPUS = Path(os.environ.get("UACS_CORPUS", "/nowhere"))
@@ -42,6 +48,34 @@ def test_every_message_of_graph_is_imported_or_reported() -> None:
 
     assert len(imported) >= 50
     assert len(imported) + sum("message" in item.what for item in reported) >= messages
+
+
+def test_an_exported_import_of_graph_has_the_same_messages(tmp_path: Path) -> None:
+    form, options = TeamsGraph(), ReadOptions(workspace="tenant")
+    items = _without_repetitions(read_all(form, CORPUS / "teams/graph", options))
+
+    write_all(form, items, tmp_path / "export")
+    again = read_all(form, tmp_path / "export", options)
+
+    assert _payloads(again) == _payloads(items)
+
+
+def _without_repetitions(items: list[ExportItem]) -> list[ExportItem]:
+    """Keep the first of the items about one thing, as the archive does."""
+    found: dict[str, ExportItem] = {}
+    for item in items:
+        if isinstance(item, ExportedMessage):
+            found.setdefault(item.posted.message.message_id, item)
+        elif isinstance(item, ExportedChannel):
+            found.setdefault(f"channel {item.channel.key}", item)
+        elif isinstance(item, ExportedPerson):
+            found.setdefault(f"person {item.person.id}", item)
+    return list(found.values())
+
+
+def _payloads(items: list[ExportItem]) -> dict[str, Any]:
+    messages = (item for item in items if isinstance(item, ExportedMessage))
+    return {one.posted.message.message_id: json.loads(one.payload) for one in messages}
 
 
 def _messages_in(path: Path) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,12 @@ class TeamsContract(ExportFormatContract):
         return sum(file.read_text().lower().count('"messagetype"') for file in path.rglob("*.json"))
 
     def comparable(self, path: Path) -> object:
-        return [json.loads(file.read_bytes()) for file in sorted(path.rglob("*.json"))]
+        found: dict[str, Any] = {}
+        for file in path.rglob("*.json"):
+            document = json.loads(file.read_bytes())
+            items = document["value"] if isinstance(document, dict) else document
+            found |= {item["id"]: item for item in items}
+        return found
 
 
 class TestGraph(TeamsContract):
