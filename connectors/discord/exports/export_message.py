@@ -237,7 +237,51 @@ def _api_json(archived: ArchivedMessage) -> Json | None:
     except orjson.JSONDecodeError:
         return None
     api = wrapped.get("d") if isinstance(wrapped, dict) else None
-    return api if isinstance(api, dict) and isinstance(api.get("content"), str) else None
+    if not isinstance(api, dict) or not isinstance(api.get("content"), str):
+        return None
+    return api if _has_last_edit(archived, text_at(api, "edited_timestamp")) else None
+
+
+def _has_last_edit(archived: ArchivedMessage, edited: str) -> bool:
+    """Return whether a native message, last edited at this time, has the archive's last edit."""
+    if archived.edited_at is None:
+        return True
+    try:
+        return archived.edited_at <= datetime.fromisoformat(edited).timestamp() + 1
+    except ValueError:
+        return False
+
+
+def changed_document_message(archived: ArchivedMessage) -> bytes | None:
+    """Return a message of an import with what the archive knows better; None if it was edited
+    since then, so that its content is to be written anew."""
+    payload = archived.payload or b""
+    try:
+        native = orjson.loads(payload)
+    except orjson.JSONDecodeError:
+        return payload
+    if not isinstance(native, dict):
+        return payload
+    message = cast("Json", native)
+    if not _has_last_edit(archived, text_at(message, "timestampEdited")):
+        return None
+    changes: Json = {}
+    if archived.pinned != (message.get("isPinned") is True):
+        changes["isPinned"] = archived.pinned
+    if archived.reactions or message.get("reactions"):
+        written = list(_reactions(archived.reactions))
+        if _reacted(message.get("reactions")) != _reacted(written):
+            changes["reactions"] = written
+    return orjson.dumps({**message, **changes}) if changes else payload
+
+
+def _reacted(reactions: JsonValue) -> set[tuple[str, str]]:
+    """Return emoji and person of each reaction."""
+    return {
+        (text_at(object_at(reaction, "emoji"), "name"), text_at(user, "id"))
+        for reaction in objects_at({"reactions": reactions}, "reactions")
+        for user in objects_at(reaction, "users")
+    }
 
 
 # --- authors and reactions ------------------------------------------------------------------

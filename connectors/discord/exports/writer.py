@@ -35,7 +35,11 @@ from connectors.discord import ids
 from connectors.discord.exports import NAME
 from connectors.discord.exports.api_message import api_message, object_at, text_at
 from connectors.discord.exports.documents import ASSETS, Json
-from connectors.discord.exports.export_message import MessageWriter, Placed
+from connectors.discord.exports.export_message import (
+    MessageWriter,
+    Placed,
+    changed_document_message,
+)
 from connectors.discord.exports.kinds import (
     DIRECT_CHANNEL,
     GROUP_CHANNEL,
@@ -120,10 +124,11 @@ class Writer:
         if not document.title and thread is not None and message.root:
             root = self._remembered.get(message.root)
             document.title = root.words if root else ""
-        if message.payload_kind == NAME and message.payload:
+        own = changed_document_message(message) if message.payload_kind == NAME else None
+        if own:
             if message.place is not None:
                 self._save_own_files(message, message.place)
-            self._add(document, message.payload)
+            self._add(document, own)
         else:
             self._add(document, orjson.dumps(self._foreign(message, channel, thread, document)))
 

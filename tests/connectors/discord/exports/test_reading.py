@@ -390,7 +390,7 @@ def test_a_file_that_ends_within_its_messages_is_read_to_its_end(tmp_path: Path)
     read = [next(items), next(items)]
 
     assert [text_of(exported) for exported in messages_of(read)] == ["hi"]
-    with pytest.raises(ExportUnreadable, match="ends too early"):
+    with pytest.raises(ExportUnreadable, match="ends in the middle"):
         next(items)
 
 

@@ -196,6 +196,31 @@ def test_a_room_is_one_document_with_messages_of_its_channels_and_of_agents(
     assert not lost
 
 
+def test_what_changed_after_the_import_is_written(tmp_path: Path) -> None:
+    samples.write(tmp_path / "one.json", samples.document(
+        {"id": samples.GENERAL, "name": "general"}, samples.GENERAL_MESSAGES[:2]
+    ))  # fmt: skip
+    items = read_all(FORM, tmp_path / "one.json")
+    (channel,) = (item for item in items if isinstance(item, ExportedChannel))
+    first, second = (
+        archived(item, FORM.name) for item in items if isinstance(item, ExportedMessage)
+    )
+    text = TextPart(text="**Edited**", format="markdown")
+    body = write(first.message.model_copy(update={"content": (text,)}))
+    edited = replace(first, body=body, edited_at=NOON)
+    reacted = replace(second, reactions=second.reactions[:1], pinned=True)
+
+    documents, _ = written(tmp_path, edited, reacted, channel=channel)
+
+    one, two = documents["general"]["messages"]
+    assert (one["id"], one["content"]) == (first.native_id, "**Edited**")
+    assert one["timestampEdited"].startswith("2026-03-01T12:00:00")
+    assert one["author"]["id"] == "11"
+    assert [reaction["count"] for reaction in two["reactions"]] == [1]
+    assert two["content"] == samples.GENERAL_MESSAGES[1]["content"]
+    assert two["isPinned"]
+
+
 def test_deleted_messages_are_not_written(tmp_path: Path) -> None:
     documents, lost = written(
         tmp_path, slack_message(f"{NOON}", TextPart(text="hi")),
