@@ -146,7 +146,7 @@ class _Channel:
         root = self._id_of(message.root)
         reply_to = self._id_of(message.reply_to) if message.reply_to != message.root else None
         root = None if root == own_id else root
-        return Placed(message, self._ref, self.conversation, own_id, root, reply_to)
+        return Placed(message, self.conversation, own_id, root, reply_to)
 
     def remember(self, message: MessageId, own_id: str) -> None:
         self._ids.setdefault(message, own_id)

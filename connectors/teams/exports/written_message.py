@@ -11,7 +11,7 @@ import orjson
 
 from bridge.content.markdown import markdown_to_text
 from bridge.content.messages.parts import message_text
-from bridge.model import ActorId, ChannelRef, Person
+from bridge.model import ChannelRef, Person
 from bridge.model.export_records import ArchivedMessage, ExportedReaction
 from connectors.teams import ids
 from connectors.teams.activity import KIND, Json, object_of, objects, string
@@ -21,7 +21,7 @@ from connectors.teams.html_writer import text_to_html
 
 _CHANNEL, _CHAT = "@thread.tacv2", "@thread.v2"
 _CHATS = ("direct", "group")
-_TEAM = "00000000-0000-0000-0000-000000000000"
+_NO_TEAM = "00000000-0000-0000-0000-000000000000"
 
 
 @dataclass
@@ -37,7 +37,6 @@ class Placed:
     """A message with the ids of its export: its own, of its thread's root, of the answered one."""
 
     archived: ArchivedMessage
-    channel: ChannelRef
     conversation: str
     own_id: str
     root: str | None = None
@@ -54,8 +53,8 @@ def conversation_in(channel: ChannelRef, kind: str) -> str:
 
 def identity_of(person: Person) -> Json:
     """Return the identity set of a person or bot; of another platform with the actor's id."""
-    tenant_and_account = ids.split_actor(person.id) if _of_teams(person.id) else ("", person.id)
-    account = tenant_and_account[1]
+    of_teams = person.id.startswith(f"{ids.PLATFORM}:")
+    account = ids.split_actor(person.id)[1] if of_teams else person.id
     if ids.is_bot(account):
         app = {"id": account.removeprefix("28:"), "displayName": person.name}
         return {"application": app, "device": None, "user": None}
@@ -83,10 +82,8 @@ def changed_native(archived: ArchivedMessage, native: Json) -> Json | None:
 def written_message(placed: Placed) -> Written:
     """Return the chatMessage of a message that no import has as one."""
     archived, own_id = placed.archived, placed.own_id
-    is_chat = not ids.has_threads(placed.channel) and placed.conversation.endswith(_CHAT)
-    is_chat = is_chat or "@unq" in placed.conversation
-    team = placed.channel.workspace if placed.channel.platform == ids.PLATFORM else _TEAM
-    place = {"teamId": team, "channelId": placed.conversation}
+    is_chat = not ids.has_threads(ids.channel_ref("", placed.conversation))
+    place = {"teamId": _NO_TEAM, "channelId": placed.conversation}
     written = Written({
         "id": own_id,
         "replyToId": None if is_chat else placed.root,
@@ -181,12 +178,9 @@ def _key(reaction: Json) -> tuple[str, str]:
 # --- values -------------------------------------------------------------------------------------
 
 
-def _of_teams(actor: ActorId) -> bool:
-    return actor.startswith(f"{ids.PLATFORM}:")
-
-
 def _time(seconds: float) -> str:
-    text = datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+    moment = datetime.fromtimestamp(round(seconds, 3), UTC)
+    text = moment.isoformat(timespec="milliseconds")
     return text.replace("+00:00", "Z")
 
 

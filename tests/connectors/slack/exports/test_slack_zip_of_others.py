@@ -229,7 +229,7 @@ def test_channels_of_one_name_have_folders_of_their_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "index"),
     [("private", "groups.json"), ("group", "mpims.json"), ("direct", "dms.json"),
-     ("thread", "channels.json")],
+     ("thread", "channels.json"), ("room", "channels.json")],
 )  # fmt: skip
 def test_each_kind_of_channel_has_its_index(target: Path, kind: Any, index: str) -> None:
     write(target, message(1, "x"), channel=ExportedChannel(ROOM, "x", kind, members=(EVE.id,)))
