@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections import Counter
@@ -11,6 +12,8 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
+
+import orjson
 
 from bridge.errors import ExportUnreadable
 from bridge.runtime.json_stream import LARGEST_VALUE, JsonStream, parsed
@@ -141,3 +144,11 @@ def in_camel_case(value: Any) -> Any:
     if isinstance(value, list):
         return [in_camel_case(item) for item in value]
     return value
+
+
+def dumped(value: Any, *, indent: bool = False) -> bytes:
+    """Return JSON, also of integers beyond 64 bits."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indent else None)
+    except TypeError:
+        return json.dumps(value, ensure_ascii=False, indent=2 if indent else None).encode()

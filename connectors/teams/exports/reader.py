@@ -9,8 +9,6 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from bridge.content.markdown import text_to_markdown
 from bridge.content.text.tree import Paragraph, Text
 from bridge.errors import ExportUnreadable, InvalidUacs, UndecodableEvent
@@ -40,6 +38,7 @@ from connectors.teams.exports.activity_of_message import (
 )
 from connectors.teams.exports.documents import (
     Document,
+    dumped,
     fingerprint_of,
     has_messages,
     head_of,
@@ -146,7 +145,7 @@ class _Objects:
             yield from self._object(native, payload, where)
             for index, reply in enumerate(objects(native, "replies"), 1):
                 reply.setdefault("replyToId", native.get("id"))
-                yield from self._object(reply, _dumped(reply), f"{where}, reply {index}")
+                yield from self._object(reply, dumped(reply), f"{where}, reply {index}")
 
     def _object(self, native: Json, payload: bytes, where: str) -> Iterator[ExportItem]:
         if "body" in native or "messageType" in native:
@@ -249,10 +248,6 @@ def _time(text: str) -> datetime | None:
         return to_datetime(text)
     except InvalidUacs:
         return None
-
-
-def _dumped(native: Json) -> bytes:
-    return orjson.dumps(native)
 
 
 def _reason(error: Exception) -> str:

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-import orjson
-
 from bridge.content.media.file_names import safe_file_name
 from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.model import ChannelRef, MessageId
@@ -25,7 +23,7 @@ from bridge.runtime.json_stream import parsed
 from connectors.teams import ids
 from connectors.teams.activity import Json, object_of, string
 from connectors.teams.exports.activity_of_message import SYSTEM, UNKNOWN
-from connectors.teams.exports.documents import in_camel_case
+from connectors.teams.exports.documents import dumped, in_camel_case
 from connectors.teams.exports.written_message import (
     Placed,
     changed_native,
@@ -89,10 +87,10 @@ class Writer:
         if native is not None:
             channel.remember(own_id, string(native[0], "id"))
             if (changed := changed_native(message, native[0])) is not None:
-                channel.add(native[1] if changed is native[0] else orjson.dumps(changed))
+                channel.add(native[1] if changed is native[0] else dumped(changed))
                 return
         written = written_message(channel.placed(message))
-        channel.add(orjson.dumps(written.message))
+        channel.add(dumped(written.message))
         self._not_written += (NotWritten(own_id, what, shown) for what, shown in written.lost)
         if message.root is not None and written.message["replyToId"] is None:
             self._not_written.append(NotWritten(own_id, "thread", "message of the channel"))
@@ -109,7 +107,7 @@ class Writer:
         ):
             if value:
                 document = {"@odata.context": f"{_GRAPH}{name}", "value": value}
-                text = orjson.dumps(document, option=orjson.OPT_INDENT_2)
+                text = dumped(document, indent=True)
                 (self._folder / f"{name}.json").write_bytes(text + b"\n")
         return self._not_written
 
@@ -159,7 +157,7 @@ class _Channel:
             self._file = self._path.open("xb")
             kind = "channels" if ids.has_threads(_bare(self.conversation)) else "chats"
             context = f"{_GRAPH}{kind}('{self.conversation}')/messages"
-            self._file.write(b'{"@odata.context":%s,"value":[\n' % orjson.dumps(context))
+            self._file.write(b'{"@odata.context":%s,"value":[\n' % dumped(context))
         else:
             self._file.write(b",\n")
         self._file.write(message)
@@ -200,4 +198,4 @@ def _native(message: ArchivedMessage) -> tuple[Json, bytes] | None:
     if "id" in native:
         return native, message.payload
     translated: Json = in_camel_case(native)
-    return translated, orjson.dumps(translated)
+    return translated, dumped(translated)

@@ -184,6 +184,18 @@ def test_a_deletion_and_reactions_after_the_import_are_written(tmp_path: Path) -
     assert again.reactions == (reaction,)
 
 
+def test_json_that_only_other_programs_write_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "one.json"
+    samples.write(path, samples.answer([samples.IN_CHANNEL[0]]))
+    odd = b'"odd": [10000000000000000000000, "\\ud83d"], "replyToId"'
+    path.write_bytes(path.read_bytes().replace(b'"replyToId"', odd))
+    (message,) = messages_in(read_all(FORM, path))
+
+    again = export_again(tmp_path, replace(archived(message, FORM.name), deleted=True))
+
+    assert again.deleted
+
+
 def test_the_export_of_users_and_teams_becomes_answers_of_graph(tmp_path: Path) -> None:
     form = TeamsExportTool()
     items = read_all(form, samples.tool(tmp_path / "tool"))
