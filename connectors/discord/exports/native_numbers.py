@@ -8,6 +8,7 @@ from bridge.model import ChannelRef
 from connectors.discord import ids
 from connectors.discord.exports.kinds import NO_GUILD
 
+_DIGITS = 20  # of an id
 _LOW_BITS = 22  # of a snowflake, below its milliseconds
 
 
@@ -25,8 +26,12 @@ def message_number(message_id: str, seconds: float) -> str:
 
 
 def channel_number(channel: ChannelRef, thread: str | None = None) -> str:
-    if channel.platform == ids.PLATFORM:
-        return thread or channel.channel
+    """Return the number of a channel or thread; an id of Discord that is no number gets one, since
+    names of files contain it."""
+    own_id = thread or channel.channel
+    is_number = own_id.isascii() and own_id.isdecimal() and len(own_id) <= _DIGITS
+    if channel.platform == ids.PLATFORM and is_number:
+        return own_id
     return number_of(channel.key if thread is None else f"{channel.key}:{thread}")
 
 

@@ -196,6 +196,25 @@ def test_a_room_is_one_document_with_messages_of_its_channels_and_of_agents(
     assert not lost
 
 
+@pytest.mark.parametrize("own_id", ["./../../evil", "/tmp/evil", "9" * 400, "a\0b", "²"])
+def test_ids_of_channels_never_leave_the_folder(tmp_path: Path, own_id: str) -> None:
+    document = samples.document({"id": own_id, "name": "g"}, samples.GENERAL_MESSAGES[:1])
+    samples.write(tmp_path / "one.json", document)
+    items = read_all(FORM, tmp_path / "one.json")
+    folder = tmp_path / "deep" / "folder"
+
+    writer = FORM.writer(folder, WriteOptions())
+    for item in items:
+        if isinstance(item, ExportedChannel):
+            writer.channel(item)
+        elif isinstance(item, ExportedMessage):
+            writer.message(archived(item, FORM.name))
+    writer.finish()
+
+    assert [file.suffix for file in folder.iterdir()] == [".json"]
+    assert {file.name for file in tmp_path.iterdir()} == {"one.json", "deep"}
+
+
 def test_what_changed_after_the_import_is_written(tmp_path: Path) -> None:
     samples.write(tmp_path / "one.json", samples.document(
         {"id": samples.GENERAL, "name": "general"}, samples.GENERAL_MESSAGES[:2]
