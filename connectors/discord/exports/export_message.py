@@ -49,7 +49,7 @@ SaveFile = Callable[[str, BinaryIO], str]
 OpenFile = Callable[[str], BinaryIO | None]
 
 _STAND_IN = f"{CDN_URL}/embed/avatars/0.png"
-_TWEMOJI = "https://cdn.jsdelivr.net/gh/jdecked/twemoji@latest/assets/svg"
+_TWEMOJI = "https://raw.githubusercontent.com/jdecked/twemoji/main/assets/svg"
 _SPOILER = "SPOILER_"  # Discord hides files with such names
 _NOT_IN_FORMAT = ("components", "poll")
 _MEDIA = (ImagePart, VideoPart, AudioPart, FilePart)
