@@ -32,6 +32,7 @@ from bridge.model.refs import channel_of_key
 from bridge.store import archive, links, search
 from bridge.store.bodies import PEOPLE
 from bridge.store.moments import Moments, moment_at
+from bridge.store.packing import pack, unpack
 from bridge.store.queries import read_queries
 from bridge.store.reactions import as_metadata
 from bridge.uacs import write
@@ -125,7 +126,7 @@ def _add(db: sqlite3.Connection, added: Sequence[ExportedMessage], form: str) ->
         if channel not in channels:
             channels[channel] = links.number_of(db, channel)
         link_rows.append((channels[channel], posted.native_id, number, place.thread, time))
-        payloads.append((number, form, exported.payload))
+        payloads.append((number, form, pack(exported.payload)))
         root, _ = exported.relations()
         entered = timelines.of(place, root)
         entries += ((timeline.n, timeline.enter(time), number, moment) for timeline in entered)
@@ -269,7 +270,7 @@ def _change(db: sqlite3.Connection, exported: ExportedMessage, known: _Known, fo
         changed = True
     if known.imported:
         if changed:
-            db.execute(SQL["add_payload"], (known.n, form, exported.payload))
+            db.execute(SQL["add_payload"], (known.n, form, pack(exported.payload)))
         if (reactions_json := _reactions_json(exported)) != known.reactions:
             db.execute(SQL["forget_reactions"], (known.n,))
             rows = _reaction_rows(known.n, exported, posted.time.timestamp())
@@ -375,7 +376,7 @@ def _archived(
         audience=None if audience is None else tuple(json.loads(audience)),
         pinned=bool(pinned),
         reactions=tuple(reactions.get(n, ())),
-        payload=payload,
+        payload=None if payload is None else unpack(payload),
         payload_kind=kind,
     )
 

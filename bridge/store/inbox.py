@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 from bridge.errors import StoreError
 from bridge.model import AccountId, ChannelRef, Raw, channel_of_key
 from bridge.model.inbox_records import InboxRow
+from bridge.store.packing import pack, unpack
 from bridge.store.queries import read_queries
 from bridge.store.seal import Seal
 
@@ -34,7 +35,7 @@ def keep(
     if inserted.rowcount == 0:
         return None
     row = int(inserted.lastrowid or 0)
-    db.execute(SQL["keep_payload"], (row, raw.payload))
+    db.execute(SQL["keep_payload"], (row, pack(raw.payload)))
     if raw.credentials:
         _keep_credentials(db, row, raw, seal, now)
     return InboxRow(row, without_credentials(raw))
@@ -102,7 +103,7 @@ def row_of(columns: Sequence[Any]) -> InboxRow:
             dedupe_key=dedupe_key,
             order_key=order_key,
             channel=None if channel is None else channel_of_key(channel),
-            payload=payload,
+            payload=unpack(payload),
         ),
     )
 
