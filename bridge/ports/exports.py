@@ -95,12 +95,14 @@ class ExportWriter(Protocol):
 class ExportFormat(Protocol):
     """A format; `name` is what commands call it ("uacs-lines"), `title` what people call it.
 
-    `platform` is "" where it is of no platform; `writes` says whether it can be written.
+    `platform` is "" where it is of no platform; `reads` and `writes` say
+    what it can be.
     """
 
     name: str
     title: str
     platform: str
+    reads: bool
     writes: bool
 
     def recognises(self, path: Path) -> bool:

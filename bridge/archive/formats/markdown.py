@@ -42,6 +42,7 @@ class Markdown:
     name = "markdown"
     title = "Markdown files"
     platform = ""
+    reads = False
     writes = True
 
     def recognises(self, path: Path) -> bool:

@@ -41,6 +41,7 @@ class Mbox:
     name = "mbox"
     title = "mbox (e-mails)"
     platform = ""
+    reads = False
     writes = True
 
     def recognises(self, path: Path) -> bool:

@@ -48,6 +48,7 @@ class UacsLines:
     name = "uacs-lines"
     title = "UACS, JSON lines"
     platform = ""
+    reads = True
     writes = True
 
     def recognises(self, path: Path) -> bool:

@@ -31,6 +31,7 @@ class DiscordChatExporter:
     name: str = NAME
     title: str = "DiscordChatExporter (JSON)"
     platform: str = PLATFORM
+    reads: bool = True
     writes: bool = True
 
     def recognises(self, path: Path) -> bool:

@@ -20,6 +20,7 @@ class SlackdumpSqlite:
     name: str = SLACKDUMP_SQLITE
     title: str = "slackdump archive (SQLite)"
     platform: str = PLATFORM
+    reads: bool = True
     writes: bool = False
 
     def recognises(self, path: Path) -> bool:
@@ -40,6 +41,7 @@ class SlackdumpDump:
     name: str = SLACKDUMP_DUMP
     title: str = "slackdump dump (JSON)"
     platform: str = PLATFORM
+    reads: bool = True
     writes: bool = False
 
     def recognises(self, path: Path) -> bool:
@@ -66,6 +68,7 @@ class SlackdumpChunk:
     name: str = SLACKDUMP_CHUNK
     title: str = "slackdump chunks"
     platform: str = PLATFORM
+    reads: bool = True
     writes: bool = False
 
     def recognises(self, path: Path) -> bool:

@@ -15,6 +15,7 @@ class SlackZip:
     name: str = SLACK_ZIP
     title: str = "Slack export"
     platform: str = PLATFORM
+    reads: bool = True
     writes: bool = True
 
     def recognises(self, path: Path) -> bool:

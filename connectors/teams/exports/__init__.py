@@ -40,6 +40,7 @@ class TeamsGraph:
     name: str = "teams-graph"
     title: str = "Microsoft Graph answers on Teams (JSON)"
     platform: str = PLATFORM
+    reads: bool = True
     writes: bool = True
 
     def recognises(self, path: Path) -> bool:
@@ -70,6 +71,7 @@ class TeamsExportTool:
     name: str = "teams-export-tool"
     title: str = "Microsoft Teams export of users and teams (JSON)"
     platform: str = PLATFORM
+    reads: bool = True
     writes: bool = False
 
     def recognises(self, path: Path) -> bool:

@@ -128,7 +128,12 @@ def test_what_cannot_be_is_refused_with_what_to_do(
 def test_formats_lists_the_formats() -> None:
     listed = json.loads(archive("formats", "--json").stdout)
 
-    assert {"name": "uacs-lines", "title": "UACS, JSON lines", "writes": True} in listed
+    assert {
+        "name": "uacs-lines",
+        "title": "UACS, JSON lines",
+        "reads": True,
+        "writes": True,
+    } in listed
     assert len({form["name"] for form in listed}) == len(listed)
     assert "read, write" in archive("formats").stdout
 

@@ -78,7 +78,8 @@ def import_(
     \b
     Examples:
       uacs-bridge archive import acme-export.zip
-      uacs-bridge archive import logs/ --workspace libera --timezone Europe/Berlin
+      uacs-bridge archive import discord-exports/
+      uacs-bridge archive import messages.json --workspace TENANT-ID
       uacs-bridge archive import acme-export.zip --store archive.sqlite3
     """
     from bridge.app.archive.transfer import import_file
@@ -208,12 +209,21 @@ def formats(as_json: bool) -> None:
     from bridge.app.archive.formats import export_formats
     from bridge.app.printing import print_json, table
 
-    listed = [(form.name, form.title, form.writes) for form in export_formats()]
+    listed = export_formats()
     if as_json:
-        print_json([{"name": n, "title": t, "writes": w} for n, t, w in listed])
+        print_json(
+            [
+                {"name": form.name, "title": form.title, "reads": form.reads, "writes": form.writes}
+                for form in listed
+            ]
+        )
         return
-    rows = [(n, t, "read, write" if w else "read") for n, t, w in listed]
+    rows = [(form.name, form.title, ", ".join(_uses(form))) for form in listed]
     click.echo(table(("name", "format", "can be"), rows, indent=""))
+
+
+def _uses(form: ExportFormat) -> list[str]:
+    return [*(["read"] if form.reads else []), *(["write"] if form.writes else [])]
 
 
 COMMANDS: Sequence[click.Command] = (import_, export, convert, formats)
