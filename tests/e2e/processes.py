@@ -35,6 +35,10 @@ class Spot:
     people: tuple[str, ...]
 
 
+class NotThere(AssertionError):
+    """A message or thread that a person wanted to touch is gone."""
+
+
 @dataclass
 class SandboxProcess:
     """A sandbox in another process."""
@@ -121,7 +125,10 @@ class SandboxProcess:
     async def ask(self, method: str, path: str, body: object = None) -> Any:
         async with self.http.request(method, self.url + path, json=body) as answer:
             content = await answer.read()
-            assert answer.status < 300, f"{method} {path}: {answer.status} {content[:300]!r}"
+            problem = f"{method} {path}: {answer.status} {content[:300]!r}"
+            if answer.status == 404:
+                raise NotThere(problem)
+            assert answer.status < 300, problem
             return await answer.json() if content else None
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import sqlite3
+import string
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -314,8 +316,8 @@ async def test_a_full_disk_acknowledges_nothing_and_loses_nothing(tmp_path: Path
         await set_room(store, full=True)
         for platform in ("slack", "discord"):
             for number in range(3):
-                await local.say(platform, "general", f"{platform} {number} {'x' * 1500}")
-        await local.say("teams", "general", f"not taken {'x' * 1500}")
+                await local.say(platform, "general", f"{platform} {number} {_letters(number)}")
+        await local.say("teams", "general", f"not taken {_letters(3)}")
         discord = bridge.connectors[AccountId("discord")]
         health = discord.abilities.health
         assert health
@@ -333,6 +335,11 @@ async def test_a_full_disk_acknowledges_nothing_and_loses_nothing(tmp_path: Path
             for words in [f"{p} {n}" for p in ("slack", "discord") for n in range(3)]:
                 assert count(local, platform, words) == 1
         assert taken == 1  # only the hello: the other was refused, Teams knows that it is lost
+
+
+def _letters(seed: int) -> str:
+    """A text that no compression makes short."""
+    return "".join(random.Random(seed).choices(string.ascii_letters, k=1500))
 
 
 def try_on(local: Sandbox) -> None:

@@ -12,7 +12,7 @@ from typing import cast
 
 from bridge.app.demo.reading import read
 from bridge.sandbox.feed import LocalMessage
-from tests.e2e.processes import SandboxProcess, Spot
+from tests.e2e.processes import NotThere, SandboxProcess, Spot
 
 _TEXT = re.compile(r"^#(\d{5}) said here(?: v(\d+))?", re.MULTILINE)
 _WORD = re.compile(r"\bw(\d{5})v\d+n\d{3}\b")
@@ -212,5 +212,11 @@ class Traffic:
         file = ""
         if spot.platform in SHARING and self._random.random() < self._mix.files:
             file = f"f{number:05d}.txt"
-        message = await self.sandbox.say(spot, person, text, thread, file)
+        try:
+            message = await self.sandbox.say(spot, person, text, thread, file)
+        except NotThere:
+            if thread is None:
+                raise
+            # The bridge deleted its copy after the person had seen it.
+            message = await self.sandbox.say(spot, person, text, None, file)
         self.posts.append(PersonPost(number, spot, person, message.id, file=file))

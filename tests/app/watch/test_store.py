@@ -4,6 +4,7 @@ log."""
 from __future__ import annotations
 
 import asyncio
+import random
 import re
 import sqlite3
 from collections.abc import AsyncIterator, Callable
@@ -192,7 +193,7 @@ async def test_a_full_disk_is_noticed_though_a_small_write_would_pass(bridge: Br
     await store.prove_writable()
     await _pages(store, lambda used: used + 8)
     with pytest.raises(StoreFull):
-        await store.accept(raw(1, payload=b"x" * 200_000), advance=False)
+        await store.accept(raw(1, payload=random.Random(1).randbytes(200_000)), advance=False)
 
     for _ in range(2):
         await bridge.watch.look()

@@ -141,12 +141,11 @@ def export(
     from bridge.app.archive.formats import format_named
     from bridge.app.archive.transfer import export_file
 
+    archive = _archive(store, config)
     form = format_named(name)
     selection = _filter(since, until, deleted=deleted)
     report = asyncio.run(
-        export_file(
-            target, form, _archive(store, config), selection, names=names or None, files=files
-        )
+        export_file(target, form, archive, selection, names=names or None, files=files)
     )
     _tell_export(report, target, as_json=as_json)
 
