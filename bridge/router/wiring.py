@@ -270,12 +270,13 @@ def wire_outbound(shared: Dependencies, rooms: RoomParts, groups: Groups) -> Out
     encoding = Encoding(store, connectors, all_rooms, rate_limits, clock, url_of, references)
     stopped: dict[AccountId, SendingStopped] = {}
     duplicates = DuplicateRemover(store, connectors, rate_limits, in_flight, clock, timeouts)
+    ends = OperationEnds(store, clock, timeouts, signals.operation_ended)
     lane_parts = LaneParts(
         store, connectors,
         SendingChecks(all_rooms, stopped, clock),
-        Sender(store, encoding, rate_limits, in_flight, timeouts, signals.reaction_not_shown),
+        Sender(store, ends, encoding, rate_limits, in_flight, timeouts, signals.reaction_not_shown),
         Settler(store, encoding, duplicates, clock, timeouts),
-        OperationEnds(store, clock, signals.operation_ended), clock, timeouts,
+        ends, clock, timeouts,
     )  # fmt: skip
     lanes = Lanes(lane_parts, duplicates, signals)
     notices = Notices(store, clock, shared.new_id, lanes.wake)

@@ -291,7 +291,7 @@ class Lane:
                 await self._retry(item, outcome)
             case Delivered():
                 await self._accepted(operation)
-                await store.record(operation.id, [outcome.receipt])
+                await self._with.ends.record(operation.id, outcome.receipt)
                 await store.postpone(operation.id, 0.0, "")
             case Again():
                 await store.postpone(operation.id, 0.0, outcome.reason)

@@ -6,10 +6,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 
 import structlog
 
-from bridge.errors import BridgeError
+from bridge.errors import BridgeError, NotOpen, StoreError
 from bridge.model import (
     AddReaction,
     Call,
@@ -28,6 +29,7 @@ from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.outbox import OutboxStore
 from bridge.router.runtime import metrics
+from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.signals import OperationEnded, Signal
 
 log = structlog.get_logger()
@@ -161,16 +163,28 @@ def public_fault(error: Exception) -> str:
 
 
 class OperationEnds:
-    """Writes the end of an operation to the store, counts it, and reports it."""
+    """Writes what a platform did to the store: the receipts of an operation, and its end, which it
+    counts and reports.
 
-    def __init__(self, store: OutboxStore, clock: Clock, ended: Signal[OperationEnded]) -> None:
+    A write that the store refuses is made again until the store takes it. The operation cannot be
+    attempted again instead: its post may stand on a platform that nobody can ask for it.
+    """
+
+    def __init__(
+        self, store: OutboxStore, clock: Clock, timeouts: Timeouts, ended: Signal[OperationEnded]
+    ) -> None:
         self._store = store
         self._clock = clock
+        self._timeouts = timeouts
         self._ended = ended
 
+    async def record(self, operation: OperationId, receipt: Receipt) -> None:
+        """Keep the receipt of a call of an operation that has not ended. Raises NotOpen."""
+        await self._until_stored(partial(self._store.record, operation, [receipt]))
+
     async def write(self, operation: Operation, settlement: Settlement) -> None:
-        """End the operation. Raises StoreError, and what a listener raises."""
-        await self._store.settle(settlement)
+        """End the operation. Raises NotOpen, and what a listener raises."""
+        await self._until_stored(partial(self._store.settle, settlement))
         metrics.SETTLED.labels(operation.account, settlement.state).inc()
         await self._ended.emit(OperationEnded(operation, settlement.state))
 
@@ -193,6 +207,20 @@ class OperationEnds:
             metrics.LOST.labels(operation.account, loss.kind).inc()
         age = self._clock.time() - done.item.created
         metrics.LATENCY.labels(operation.account).observe(age)
+
+    async def _until_stored(self, write: Callable[[], Awaitable[object]]) -> None:
+        attempts = 0
+        while True:
+            try:
+                await write()
+            except NotOpen:
+                raise
+            except StoreError as error:
+                log.exception("outcome_write_delayed", error=str(error))
+                await self._clock.sleep(self._timeouts.backoff(attempts))
+                attempts += 1
+            else:
+                return
 
 
 def _root_of_new_thread(item: OutboxItem) -> MessageId | None:

@@ -41,7 +41,15 @@ from bridge.ports.connector import Connector
 from bridge.ports.store.outbox import OutboxStore
 from bridge.router.outbound.encoding import Encoding
 from bridge.router.outbound.fallback import fallbacks, in_new_thread, out_of_thread
-from bridge.router.outbound.outcomes import Attempt, Done, Failed, Outcome, Retry, cancelled
+from bridge.router.outbound.outcomes import (
+    Attempt,
+    Done,
+    Failed,
+    OperationEnds,
+    Outcome,
+    Retry,
+    cancelled,
+)
 from bridge.router.outbound.rate_limits import Priority, RateLimits
 from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.signals import Signal
@@ -119,6 +127,7 @@ class Sender:
     def __init__(
         self,
         store: OutboxStore,
+        ends: OperationEnds,
         encoding: Encoding,
         rate_limits: RateLimits,
         in_flight: InFlightCalls,
@@ -126,6 +135,7 @@ class Sender:
         reaction_not_shown: Signal[ReactionOrPin],
     ) -> None:
         self._store = store
+        self._ends = ends
         self._encoding = encoding
         self._rate_limits = rate_limits
         self._in_flight = in_flight
@@ -203,7 +213,7 @@ class Sender:
             if progress.calls:
                 await self._make_next_call(attempt, progress)
         while len(progress.receipts) < len(progress.calls):
-            await self._store.record(operation.id, progress.receipts[-1:])
+            await self._ends.record(operation.id, progress.receipts[-1])
             keys = progress.next_call.rate_limits
             async with self._rate_limits.permission(operation.account, keys, urgency):
                 await self._make_next_call(attempt, progress)

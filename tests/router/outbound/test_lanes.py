@@ -17,6 +17,7 @@ from bridge.errors import (
     RateLimited,
     Refused,
     StoreError,
+    StoreFull,
     Unavailable,
     Unsettled,
 )
@@ -597,6 +598,30 @@ async def test_a_store_failure_while_an_operation_is_given_up_does_not_end_its_l
     assert refused
     assert billing.texts("b") == billing.texts("c") == ["one", "three"]
     assert {letter.excerpt for letter in await rig.store.dead_letters()} == {"two"}
+
+
+@pytest.mark.parametrize("write", ["settle", "record"])
+async def test_what_a_full_disk_refused_to_note_is_noted_when_there_is_room_again(
+    clock: FakeClock, monkeypatch: pytest.MonkeyPatch, write: str
+) -> None:
+    """The platform has no history: nobody could find out whether it has the post."""
+    rig, sales, billing = pair(clock)
+    keep, refusals = getattr(rig.store, write), [StoreFull("no room")] * 3
+
+    async def on_a_full_disk(*arguments: object) -> None:
+        if refusals:
+            raise refusals.pop()
+        await keep(*arguments)
+
+    async with rig.run():
+        monkeypatch.setattr(rig.store, write, on_a_full_disk)
+        await sales.say("s", "a" * 100 + "b")
+        await sales.say("s", "two")
+        await clock.advance(600)
+
+    assert not refusals
+    assert billing.texts("b") == billing.texts("c") == ["a" * 100, "b", "two"]
+    assert not list(await rig.store.dead_letters())
 
 
 async def test_a_post_that_is_deleted_just_before_its_call_is_cancelled(
