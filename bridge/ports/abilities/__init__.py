@@ -30,7 +30,8 @@ from bridge.ports.abilities.streams import Streams
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Abilities:
-    """The abilities of one connector. None: the platform lacks it, and the router falls back.
+    """The abilities of one connector. A field that is None is an ability that the platform lacks:
+    the router then does without it.
 
     A connector builds the record once. One object may fill several fields, and a module of pure
     functions may fill one.

@@ -1,4 +1,4 @@
-"""Channels can be listed, named, and asked who reads them."""
+"""Lists channels, finds their names, and finds readers from outside the workspace."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ from bridge.model import ChannelRef
 
 @dataclass(frozen=True)
 class ChannelInfo:
-    """A channel that the account can see; `ours` says that it may read and write there; `group` is
-    the name of what the platform shows it under (a category, a team)."""
+    """A channel that the account can see.
+
+    - `ours`: whether the account may read and write there.
+    - `kind`: the platform's word for this kind of channel.
+    - `group`: the category or team under which the platform shows it.
+    """
 
     ref: ChannelRef
     name: str
@@ -23,28 +27,42 @@ class ChannelInfo:
 
 
 class Channels(Protocol):
-    """The channels of the account, so that the configuration may name them."""
+    """Lists the channels of the account, so that the configuration can refer to them by name."""
 
     async def visible(self) -> Sequence[ChannelInfo]:
-        """Every channel that the account can see, as far as the platform lists them. Raises
-        PlatformError."""
+        """Return every channel that the account can see and that the platform lists.
+
+        Raises:
+            PlatformError: the platform did not answer, or refused.
+        """
         ...
 
     async def name(self, channel: ChannelRef) -> str | None:
-        """The name of a channel, also of one that is in no room, without the #; None where the
-        platform does not tell it. Raises PlatformError."""
+        """Return the name of a channel, without the #; None if the platform does not tell it. The
+        channel need not be in a room.
+
+        Raises:
+            PlatformError: the platform did not answer, or refused.
+        """
         ...
 
     def with_id(self, channel: str, workspace: str | None) -> ChannelRef | None:
-        """The channel whose id the text is, also where the list of channels lacks it; None where
-        the list is complete, or the text is no id. No network."""
+        """Return the channel with this id, for platforms whose list of channels is incomplete.
+        Makes no request.
+
+        Returns:
+            None if the text is not an id, or if `visible` lists every channel.
+        """
         ...
 
 
 class Outsiders(Protocol):
-    """Whether others than the people of the workspace read a channel can be asked."""
+    """Finds out whether people from outside the workspace read a channel."""
 
     async def of_channel(self, channel: ChannelRef) -> Sequence[str]:
-        """Who they are, in words for people ("2 guests"); empty where the platform names none.
-        Raises PlatformError."""
+        """Return who they are, as text for people ("2 guests"); empty if the platform names none.
+
+        Raises:
+            PlatformError: the platform did not answer, or refused.
+        """
         ...

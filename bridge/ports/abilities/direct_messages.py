@@ -1,4 +1,4 @@
-"""Channels between one person and our bot."""
+"""Opens channels between one person and our bot."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from bridge.model import ActorId, ChannelRef
 
 
 class DirectMessages(Protocol):
-    """Our bot and one person can write to each other alone."""
+    """Opens and recognises channels between one person and our bot."""
 
     def is_direct(self, channel: ChannelRef) -> bool:
-        """Whether the channel is between one person and our bot alone. Pure."""
+        """Return whether the channel is between one person and our bot. Makes no request."""
         ...
 
     async def open(self, actor: ActorId) -> ChannelRef:
-        """The channel of this person and our bot, opened if they never wrote to each other. Raises
-        PlatformError, which says what to do where the bot may not write to them."""
+        """Return the channel of this person and our bot; open it if they never wrote to each other.
+
+        Raises:
+            PlatformError: the bot may not write to this person; the text says what to do.
+        """
         ...

@@ -1,4 +1,4 @@
-"""Files of the platform can be fetched."""
+"""Finds where the bytes of a posted file can be fetched."""
 
 from __future__ import annotations
 
@@ -12,19 +12,28 @@ from bridge.ports.fetch import Bearer
 
 @dataclass(frozen=True)
 class FileAddress:
-    """Where the bytes of a file are now, and the token that its host may see."""
+    """Where the bytes of a file are now, and the token to send to that host."""
 
     url: str
     bearer: Bearer | None = None
 
 
 class PlatformFiles(Protocol):
-    """Files that people post here need a token, or have addresses that expire: the bridge fetches
-    them when it admits their message."""
+    """Finds the addresses of files that need a token or that expire. The bridge fetches such a file
+    when it admits the message."""
 
     async def address(self, asset: Asset, raw: Raw) -> FileAddress | None:
-        """Where the file is now; None where it is not this platform's: an open address that
-        everybody may go on using. `raw` is what the message came in, with its credentials where
-        they are still kept: an address that opens the file for whoever has it is one. Raises
-        PlatformError."""
+        """Return where the file is now.
+
+        Args:
+            asset: the file, as the decoder wrote it.
+            raw: the event that contained the message. It may contain credentials, such as an
+                address that opens the file for everybody who has it.
+
+        Returns:
+            None if the file is not on this platform: its address is public and stays valid.
+
+        Raises:
+            PlatformError: the platform did not answer, or refused.
+        """
         ...

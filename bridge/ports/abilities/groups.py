@@ -9,20 +9,29 @@ from bridge.model import ActorId
 
 
 class Groups(Protocol):
-    """Whether somebody is a guest, and in which groups they are, can be looked up."""
+    """Looks up whether a person is a guest, and in which groups they are."""
 
     async def of_actor(self, actor: ActorId, globs: Sequence[str]) -> frozenset[str]:
-        """`guest:PLATFORM:WORKSPACE`, and `group:PLATFORM:WORKSPACE:ID` for each user group or
-        role; `globs` are those of the configuration: nothing else need be looked up.
+        """Return `guest:PLATFORM:WORKSPACE` for a guest, and `group:PLATFORM:WORKSPACE:ID` for each
+        user group or role of the person.
 
-        Raises PlatformError where the platform does not tell: then nobody knows."""
+        Args:
+            actor: the person.
+            globs: the patterns of the configuration; the connector may skip other groups.
+
+        Raises:
+            PlatformError: the platform does not tell.
+        """
         ...
 
 
 class GroupNames(Protocol):
-    """User groups or roles can be listed."""
+    """Lists user groups or roles."""
 
     async def by_id(self, workspaces: Collection[str]) -> Mapping[str, str]:
-        """The names of the groups of these workspaces, by their ids. Raises PlatformError where the
-        platform does not tell."""
+        """Return the names of the groups of these workspaces, by id.
+
+        Raises:
+            PlatformError: the platform does not tell.
+        """
         ...

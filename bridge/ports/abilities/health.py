@@ -1,4 +1,4 @@
-"""An account tells how its connection is, and can be examined before the start."""
+"""Reports the state of an account's connection, and checks the account before the start."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Use = Literal["groups", "emails"]
 
 @dataclass(frozen=True)
 class Health:
-    """How the receiving side is: `last_event_at` and `connected_since` are Clock.time() seconds."""
+    """The state of the receiving side; times are seconds since 1970 (`Clock.time`)."""
 
     state: Literal["connecting", "connected", "listening", "stopped", "failed"]
     connected_since: float | None = None
@@ -23,16 +23,20 @@ class Health:
 
 
 class AccountHealth(Protocol):
-    """The account tells how its connection is, and examines itself."""
+    """Reports the state of the connection, and checks the account."""
 
     def current(self) -> Health:
-        """How the connection is now; `status`, `/healthz` and `/metrics` show it."""
+        """Return the state of the connection; `status`, `/healthz` and `/metrics` show it."""
         ...
 
     async def check(
         self, channels: Sequence[ChannelRef], uses: Collection[Use] = ()
     ) -> Sequence[Finding]:
-        """Examine the account before the start: token, scopes, intents, permissions in the
-        channels. `uses`: what the configuration asks about people besides: `groups` that they are
-        in, `emails` by which their accounts are linked."""
+        """Check the account before the start: token, scopes, intents, permissions in the channels.
+
+        Args:
+            channels: the channels that the configuration uses.
+            uses: what else the configuration needs: the `groups` of people, or the `emails` by
+                which their accounts are linked.
+        """
         ...

@@ -1,4 +1,4 @@
-"""The platform calls us over HTTP."""
+"""Receives requests that the platform sends to the bridge over HTTP."""
 
 from __future__ import annotations
 
@@ -16,9 +16,15 @@ AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class HttpEndpoint(Protocol):
-    """The platform calls us, at the bridge's own web server below `/<account>/`."""
+    """Answers the platform's requests; the bridge's web server passes on those to `/<account>/`."""
 
     def app(self, inbox: Inbox) -> AsgiApp | None:
-        """The application that answers there, its paths below the account's; None where the
-        settings have the platform not call us. Raises ConfigError where a setting is missing."""
+        """Return the application that answers; its paths are relative to `/<account>/`.
+
+        Returns:
+            None if, with these settings, the platform sends no requests.
+
+        Raises:
+            ConfigError: a setting is missing.
+        """
         ...

@@ -1,4 +1,4 @@
-"""Messages have addresses."""
+"""Translates between messages and their permanent links."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from bridge.model import ChannelRef, Receipt
 
 
 class Links(Protocol):
-    """Messages have addresses, which people paste; each contains one of
-    `Capabilities.link_substrings`. No network."""
+    """Translates between messages and their permanent links, without a request. Each link contains
+    one of `Capabilities.link_substrings`."""
 
     def message_at(self, url: str) -> tuple[ChannelRef, str] | None:
-        """Where the address leads: a channel of ours, or a thread in one, and the message's native
-        id. None: it is none of this account's."""
+        """Return the channel (or thread) and the native id of the message that the link leads to;
+        None if it is not of this account."""
         ...
 
     def address_of(self, channel: ChannelRef, copy: Receipt) -> str:
-        """The address of a message in this channel; empty when nobody knows it."""
+        """Return the link to a message of this channel; empty if it is not known."""
         ...

@@ -1,4 +1,4 @@
-"""Names, pictures and e-mail addresses of people, and the name of our bot."""
+"""Looks up names, pictures and e-mail addresses of people."""
 
 from __future__ import annotations
 
@@ -8,23 +8,30 @@ from bridge.model import ActorId, Person
 
 
 class People(Protocol):
-    """Names and pictures of people can be looked up, and the name of our bot."""
+    """Looks up names and pictures of people."""
 
     @property
     def own_name(self) -> str:
-        """What people of the platform see our bot called; empty until the platform has told it. No
-        network."""
+        """The name under which people see our bot; empty until the platform has told it. Makes no
+        request."""
         ...
 
     async def person(self, actor: ActorId) -> Person | None:
-        """None when the platform does not know them. Raises PlatformError."""
+        """Return the person; None if the platform does not know them.
+
+        Raises:
+            PlatformError: the platform did not answer, or refused.
+        """
         ...
 
 
 class Emails(Protocol):
-    """People's e-mail addresses can be asked for, where the installation may know them."""
+    """Looks up e-mail addresses, if the installation has the permission."""
 
     async def email(self, actor: ActorId) -> str | None:
-        """An address that the workspace vouches for; None where it may not be known. Raises
-        PlatformError."""
+        """Return an address that the workspace has verified; None if the platform does not tell it.
+
+        Raises:
+            PlatformError: the platform did not answer, or refused.
+        """
         ...

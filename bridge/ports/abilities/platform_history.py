@@ -1,4 +1,4 @@
-"""Reading back: what was said since, what of it stands, and one message alone."""
+"""Reads messages back from the platform: missed ones, old ones as they are now, single ones."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from bridge.model import ActorId, ChannelRef, Raw
 
 @dataclass(frozen=True)
 class Unreadable:
-    """Posts that stand there, and that the platform does not tell.
+    """Posts that exist, but that the platform does not return.
 
-    `since`, `until`: when they were said, in seconds since 1970, both included; `count` is None
-    where nobody can say how many they are.
+    - `since`, `until`: their times in seconds since 1970, both included.
+    - `count`: how many they are; None if that is not known.
     """
 
     since: float
@@ -23,11 +23,11 @@ class Unreadable:
 
 
 class PlatformHistory(Protocol):
-    """What was said can be read back."""
+    """Reads the posts that were made while the bridge was away."""
 
     async def newest(self, channel: ChannelRef) -> str:
-        """The order key of the newest post there is, or in an empty channel one that sorts before
-        every other: where catch-up of a channel that is new to us will begin."""
+        """Return the order key of the newest post; in an empty channel, a key that sorts before
+        every other. The catch-up of a new channel begins there."""
         ...
 
     def read_after(
@@ -38,24 +38,31 @@ class PlatformHistory(Protocol):
         *,
         wait_limit: float | None = None,
     ) -> AsyncIterator[Raw | Unreadable]:
-        """Posts later than the cursor (an `order_key`), in the channel and its threads.
+        """Yield the posts after the cursor, in the channel and its threads: oldest first, as far as
+        the platform allows, and with the message ids of live events.
 
-        `threads` are native ids of threads known to be alive. Raws come oldest first as far as
-        the platform allows and carry the same message ids as live events.
+        Args:
+            channel: the channel.
+            cursor: an order key.
+            threads: native ids of the threads in which people wrote lately.
+            wait_limit: seconds. If given, live events of the channel wait for this reading: its
+                requests then go before those of other readings.
 
-        Raises NoHistory where this account has none to read: the router says so in the rooms.
-
-        With `wait_limit` (seconds), live events of the channel wait for this reading: its requests
-        go before those of other readings. Where a rate limit that the connector keeps delays a
-        request for longer than this, it raises RateLimited at once.
+        Raises:
+            NoHistory: this account cannot read the past; the router says so in the rooms.
+            RateLimited: a rate limit delays a request for longer than `wait_limit`.
+            PlatformError: the platform did not answer, or refused.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Reactions:
-    """How many people (without us) react with one emoji, and who, where the platform told all of
-    them; `native` is its own name of the emoji."""
+    """The people, without our bot, who reacted with one emoji.
+
+    - `native`: the platform's own name of the emoji.
+    - `actors`: who they are; None if the platform did not name all of them.
+    """
 
     emoji: str
     count: int
@@ -65,15 +72,15 @@ class Reactions:
 
 @dataclass(frozen=True)
 class Standing:
-    """A post as it stands now.
+    """The present state of a post. Each `Raw` is the event that the platform would send live, with
+    the same keys.
 
-    - `post`: as if it were handed over live, with the keys of the live event.
-    - `edit`: its last edit in the same way, and when it was made (seconds since 1970, not before
-      `edited` and less than `edited_within` later); None where nobody edited it.
-    - `own`: it is surely a post of our own.
-    - `ended`: the end of the poll that it is, with its result, in the same way.
-    - `pin`: where it is pinned, its pinning in the same way; False where it is not; None where
-      `ChannelMetadata.pins` tells.
+    - `post`: the post.
+    - `edit`: its last edit; None if nobody edited it. The edit was made at `edited` (seconds since
+      1970) or less than `edited_within` seconds later.
+    - `own`: whether our bot certainly posted it.
+    - `ended`: the end of its poll, with the result.
+    - `pin`: its pinning; False if it is not pinned; None if `ChannelMetadata.pins` says so instead.
     """
 
     native_id: str
@@ -89,8 +96,8 @@ class Standing:
 
 @dataclass(frozen=True)
 class Stretch:
-    """Everything that stands in a channel, or in one of its threads, from one order key to
-    another (both included): read in one piece, so that what is missing in it is gone."""
+    """All posts of a channel, or of one of its threads, from one order key to another (both
+    included). A known post that is missing here was deleted."""
 
     thread: str | None
     first: str
@@ -99,57 +106,72 @@ class Stretch:
 
 
 class ReadBack(Protocol):
-    """What stands can be compared with what is archived: edits and deletions are found so."""
+    """Reads the present state of old posts, so that the router finds edits and deletions that it
+    missed."""
 
     def stretches(
         self, channel: ChannelRef, since: float, until: str, threads: Sequence[str]
     ) -> AsyncGenerator[Stretch, None]:
-        """What was said from `since` (seconds since 1970) up to the order key `until`: the channel,
-        newest first, then its threads, those in `threads` (native ids) and those that are found.
+        """Yield the posts from `since` (seconds since 1970) to the order key `until`: first the
+        channel, newest first, then its threads: those in `threads` (native ids) and those found.
 
-        One stretch for about one request, so that whoever reads may stop. Places that cannot be
-        read are left out.
+        Each stretch costs about one request, so that the caller can stop between them. The
+        connector leaves out what it cannot read.
         """
         ...
 
     def order_key(self, native_id: str) -> str | None:
-        """Where a post stands among the others; None for an id that is not one of the platform's
-        posts: messages by which the bridge describes channel events are in the archive alone, under
-        ids that the bridge made. Pure."""
+        """Return the key by which posts of a channel are ordered. Makes no request.
+
+        Returns:
+            None if the id is not one of the platform's: the bridge makes ids for the messages by
+            which it describes channel events in the archive.
+        """
         ...
 
     def gone(self, channel: ChannelRef, native_id: str, thread: str | None, at: float) -> Raw:
-        """The deletion of a post, as if it were handed over live; `at` is when it was noticed.
-        Pure."""
+        """Return the deletion of a post as the platform would send it live. Makes no request. `at`
+        is when the router noticed it, in seconds since 1970."""
         ...
 
 
 class Reactors(Protocol):
-    """`Standing.reactions` are told, and can be compared with those that we know."""
+    """Finds the reactions that the router missed; needs `Standing.reactions`."""
 
     async def reactors(
         self, channel: ChannelRef, native_id: str, thread: str | None, native: str
     ) -> Sequence[ActorId]:
-        """Who reacts so, as far as the platform tells, without us; `native` as in `Reactions`."""
+        """Return the people who reacted with this emoji, without our bot. `native` is the name that
+        the platform has for the emoji.
+
+        Raises:
+            PlatformError: the platform did not answer, or refused.
+        """
         ...
 
     def reacted(
         self, channel: ChannelRef, target: str, thread: str | None, emoji: str, actor: ActorId,
         at: float, *, present: bool,
     ) -> Raw | None:  # fmt: skip
-        """A reaction that was added or taken back, as if it were handed over live; `at` is when it
-        was noticed. None for an emoji that the platform cannot have. Pure."""
+        """Return the event of a reaction that was added (`present`) or removed, as the platform
+        would send it live. Makes no request. `at` is when the router noticed it, in seconds since
+        1970.
+
+        Returns:
+            None if the platform cannot have this emoji.
+        """
         ...
 
 
 @dataclass(frozen=True)
 class ChannelMetadata:
-    """What a channel is called, what it is about, and what is pinned in it, as it stands now.
+    """The present name, topic and pins of a channel.
 
-    - `changes`: its name and its topic, each as a payload of a live event that sets it now.
-    - `pins`: the native id of each pinned message, and the pinning as if it were handed over live.
-      None: not all of them are told.
-    - `of_threads`: the pins in its threads are among them; else `Standing.pin` tells of those.
+    - `changes`: its name and its topic, each as the event by which the platform would announce it.
+    - `pins`: the event of each pinning, by the native id of the message; None if the platform does
+      not return all of them.
+    - `of_threads`: whether `pins` contains those of the channel's threads; if not, `Standing.pin`
+      has them.
     """
 
     changes: tuple[Raw, ...] = ()
@@ -158,24 +180,33 @@ class ChannelMetadata:
 
 
 class ChannelMetadataReader(Protocol):
-    """What stands of a channel itself can be compared with what we know of it."""
+    """Reads the present metadata of a channel, so that the router finds the changes that it
+    missed."""
 
     async def metadata(self, channel: ChannelRef) -> ChannelMetadata:
-        """With two or three requests."""
+        """Return the present metadata of the channel. Makes two or three requests.
+
+        Raises:
+            PlatformError: the platform did not answer, or refused.
+        """
         ...
 
     def unpinned(
         self, channel: ChannelRef, target: str, thread: str | None, since: float, at: float
     ) -> Raw:
-        """That the pin which stood `since` then was taken away, as if it were handed over live;
-        `at` is when it was noticed (both in seconds since 1970). Pure."""
+        """Return the removal of a pin as the platform would send it live. Makes no request. The pin
+        was made at `since`, and the router noticed the removal at `at` (seconds since 1970)."""
         ...
 
 
 class MessageLookup(Protocol):
-    """One message can be asked for."""
+    """Reads one message."""
 
     async def fetch(self, channel: ChannelRef, native_id: str, thread: str | None) -> Raw | None:
-        """As if it were handed over live, with the keys of the live event. None: it is gone.
-        Raises PlatformError where that cannot be known."""
+        """Return the message as the platform would send it live, with the same keys; None if it was
+        deleted.
+
+        Raises:
+            PlatformError: the platform did not answer, or refused.
+        """
         ...

@@ -1,4 +1,4 @@
-"""The platform shows that somebody is writing, or works on an answer."""
+"""Shows that somebody is writing, or works on an answer."""
 
 from __future__ import annotations
 
@@ -8,20 +8,24 @@ from bridge.model import AccountId, Byline, Call, ChannelRef
 
 
 class Typing(Protocol):
-    """The platform can show that somebody is writing."""
+    """Shows that somebody is writing."""
 
     def typing_call(self, channel: ChannelRef) -> Call | None:
-        """The call that shows it for some seconds; None where this channel cannot. Pure."""
+        """Return the call that shows it for some seconds; None if this channel cannot. Makes no
+        request."""
         ...
 
 
 class Progress(Protocol):
-    """The platform can show in a thread that somebody works on an answer there, with words for
-    it."""
+    """Shows in a thread that somebody works on an answer, with a text."""
 
     def working_call(
         self, account: AccountId, channel: ChannelRef, thread: str, byline: Byline, words: str
     ) -> Call | None:
-        """The call that shows it until the answer comes, at most some minutes; no words take it
-        away. None where this channel cannot. Pure."""
+        """Return the call that shows the text `words` until the answer comes, for some minutes at
+        most; an empty text removes it. Makes no request.
+
+        Returns:
+            None if this channel cannot show it.
+        """
         ...

@@ -1,4 +1,4 @@
-"""Our bot can react to messages."""
+"""Adds reactions as our bot."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Protocol
 
 
 class OwnReactions(Protocol):
-    """Our bot can react to messages."""
+    """Adds reactions as our bot."""
 
     def takes_reaction(self, emoji: str) -> bool:
-        """Whether the platform has this one (Unicode, or `:name:` of a custom one), as far as can
-        be known without asking. Pure."""
+        """Return whether the platform has this emoji (Unicode, or `:name:` of a custom one), as far
+        as that is known without a request."""
         ...

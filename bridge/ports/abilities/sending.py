@@ -1,4 +1,4 @@
-"""What can be done about a post whose fate is unknown, or that the platform refused."""
+"""Finds posts whose answer was lost, and simplifies posts that the platform refused."""
 
 from __future__ import annotations
 
@@ -8,30 +8,37 @@ from bridge.model import Call, Receipt
 
 
 class Deliveries(Protocol):
-    """Whether an unsettled post arrived can be looked up."""
+    """Finds out whether a post arrived whose answer was lost."""
 
     async def find(
         self, call: Call, after: str | None, *, since: float | None = None, changed: bool = False
     ) -> Receipt | None:
-        """The copy that this post made, looked for among our own posts newer than `after` (the
-        native id of the lane's last settled post; None: those since then, in seconds since 1970,
-        or of the last hour). None: it is not there. Raises NoHistory where nothing can be read
-        back: the post is unproved then.
+        """Look for the post among our own posts, and return its receipt; None if it is not there.
 
-        `changed`: it may have been sent with other words than the call has now. Only platforms
-        that know posts by their words need it.
+        Args:
+            call: the call whose answer was lost.
+            after: native id of the last post of the lane that is known to have arrived; only newer
+                ones are examined. None: those after `since`.
+            since: seconds since 1970; None: an hour ago.
+            changed: whether the text may have been another one when it was sent. Needed where posts
+                are recognised by their text.
+
+        Raises:
+            NoHistory: the platform returns no posts; the post is then `unproved`.
+            PlatformError: the platform did not answer, or refused.
         """
         ...
 
 
 class SimplerForms(Protocol):
-    """A call that the platform refuses can be made in a simpler form, in the same slot."""
+    """Simplifies a call that the platform refused; it keeps its slot."""
 
     def in_words(self, call: Call) -> Call | None:
-        """The call with its words and its files alone, for a form that the platform refuses
-        (`FormRefused`). None: it is words already. Pure."""
+        """Return the call with nothing but its text and files, after `FormRefused`; None if it
+        contains nothing else. Makes no request."""
         ...
 
     def without_files(self, call: Call) -> Call | None:
-        """The call with the names of its files in place of the files. None: it has none. Pure."""
+        """Return the call with the names of its files in place of the files; None if it has no
+        files. Makes no request."""
         ...

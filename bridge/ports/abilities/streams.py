@@ -1,4 +1,4 @@
-"""The platform shows a message while it is written."""
+"""Shows a message while it is being written, by a streaming call of the platform."""
 
 from __future__ import annotations
 
@@ -10,39 +10,46 @@ from bridge.model.turns import PlanStep
 
 
 class Streams(Protocol):
-    """A message can be shown while it is written in a way of the platform's own, with a beginning
-    and an end. Which streams are open is remembered from `send`, not beyond a restart: there an
-    edit of one that was left open must end it all the same."""
+    """Shows a message while it is being written, by calls of the platform that begin, continue and
+    end a stream.
+
+    The connector remembers the open streams from `send`, not beyond a restart. After a restart, an
+    edit of a message whose stream was left open must still end the stream.
+    """
 
     @property
     def pace(self) -> float:
-        """Seconds between two steps of a stream."""
+        """Seconds between two calls of a stream."""
         ...
 
     @property
     def shows_steps(self) -> bool:
-        """Whether steps of work have a place of their own (`Delivery.steps`): the text then names
-        no tools."""
+        """Whether the platform shows an agent's steps (`Delivery.steps`) apart from the text; the
+        text then names no tools."""
         ...
 
     def opening(self, delivery: Delivery, call: Call) -> Call | None:
-        """The post of a growing message as the beginning of a stream, in the same slot. None: it
-        is posted as any other, because of its place, its content or the limits of the moment."""
+        """Return the call that begins a stream in place of the post `call`, in the same slot; None
+        if the place, the content or a limit forbids a stream: the message is then posted as
+        usual."""
         ...
 
     def growing(
         self, delivery: Delivery, call: Call, steps: Sequence[PlanStep]
     ) -> Sequence[Call] | None:
-        """The calls by which the open stream that this edit would change shows what is new; none
-        where nothing is yet. `steps` are the agent's plan. A stream near its end of life is ended
-        by them. None: no stream is open there."""
+        """Return the calls that add to the open stream what the edit `call` would add; empty if
+        nothing is new. They end a stream that would soon expire. `steps` are the agent's plan.
+
+        Returns:
+            None if no stream is open.
+        """
         ...
 
     def ending(self, delivery: Delivery, call: Call) -> Sequence[Call]:
-        """The calls that end the open stream which this edit changes, and leave the message as the
-        edit would. Empty: no stream is open there."""
+        """Return the calls that end the open stream and leave the message as the edit `call` would;
+        empty if no stream is open."""
         ...
 
     def unstreamed(self, delivery: Delivery, call: Call) -> Call | None:
-        """The ordinary post in place of an opening that was refused; None: it is no opening."""
+        """Return the ordinary post in place of a refused opening; None if `call` is no opening."""
         ...
