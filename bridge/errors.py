@@ -12,7 +12,8 @@ BridgeError
 │   ├── StoreCorrupt     the file is damaged
 │   ├── StoreFull        no room left on the disk
 │   ├── StoreGone        its file was removed or replaced
-│   └── NotOpen          an operation is over already: settled by its echo, or cancelled
+│   ├── NotOpen          an operation is over already: settled by its echo, or cancelled
+│   └── ErasureForbidden a legal hold protects what is to be erased
 ├── PlatformError        a platform answered with an error
 │   ├── RateLimited      wait `retry_after` seconds, then the same request again
 │   ├── Unavailable      it did not take the request (connection refused, 5xx): try again later
@@ -115,6 +116,14 @@ class StoreGone(StoreError):
 
 class NotOpen(StoreError):
     """An operation is over already: its echo settled it, or a deletion cancelled it."""
+
+    @property
+    def public(self) -> str:
+        return str(self)
+
+
+class ErasureForbidden(StoreError):
+    """A legal hold protects what is to be erased."""
 
     @property
     def public(self) -> str:

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 import structlog
 
+from bridge.app.archive.erasing import clean_up, clean_up_regularly
 from bridge.app.build import Bridge, build
 from bridge.app.checks.readiness import watch_readiness
 from bridge.app.control import ControlAccess
@@ -53,6 +54,8 @@ async def run(
         bridge = await _result_unless_stopped(stop, build(settings))
         if bridge is None:
             return
+        # While nothing else works with the store: it may have to be written anew.
+        await clean_up(bridge.store, settings.store.path, bridge.files.blobs, alone=True)
         bridge.router.reconfigure.use_linker(AppLinker(bridge))
         DirectRooms(bridge).listen()
         if source is not None:
@@ -69,6 +72,7 @@ async def run(
             repeats_task = asyncio.create_task(tell_repeats())
             watch_task = asyncio.create_task(bridge.watch.run())
             sweep_task = asyncio.create_task(_sweep(bridge))
+            clean_up_task = asyncio.create_task(_clean_up(bridge))
             pattern_task = asyncio.create_task(follow_patterns(bridge))
             readiness_task = asyncio.create_task(watch_readiness(bridge, ask=ask_agents))
             reload_task = asyncio.create_task(_reload_at(hung_up, bridge))
@@ -81,6 +85,7 @@ async def run(
                     router_task,
                     watch_task,
                     sweep_task,
+                    clean_up_task,
                     pattern_task,
                     readiness_task,
                     reload_task,
@@ -120,6 +125,12 @@ async def _sweep(bridge: Bridge) -> None:
     settings = bridge.settings
     days = settings.files.keep_unused_days
     await sweep_daily(settings.store.path, bridge.files.blobs, bridge.clock, days)
+
+
+async def _clean_up(bridge: Bridge) -> None:
+    """Finish the erasures whose traces could not be overwritten at once."""
+    path, blobs = bridge.settings.store.path, bridge.files.blobs
+    await clean_up_regularly(bridge.store, path, blobs, bridge.clock)
 
 
 async def _reload_at(hung_up: asyncio.Event, bridge: Bridge) -> None:

@@ -48,6 +48,11 @@ class Operations:
         not wait."""
         await self._outbound.lanes.skip(operation)
 
+    async def wake_lanes(self) -> None:
+        """Send what another part of the program queued in the store. Raises StoreError."""
+        for lane in await self._store.open_lanes():
+            self._outbound.lanes.wake(lane)
+
     async def resume_sending(self, account: AccountId) -> bool:
         """Send again through an account that another bridge sends with, too; False where it was not
         stopped."""

@@ -28,9 +28,14 @@ def give(db: sqlite3.Connection, item: MessageRating) -> None:
         item.pending_agent,
     )  # fmt: skip
     if db.execute(SQL["give"], columns).rowcount:
-        metadata = as_metadata(db.execute(SQL["of_message"], (number,)).fetchall())
-        db.execute(SQL["show"], (json.dumps(metadata), number))
+        show(db, number)
         changes.note_change(db, item.message, "rated")
+
+
+def show(db: sqlite3.Connection, number: int) -> None:
+    """Write the feedback beside the message, as its readers get it."""
+    metadata = as_metadata(db.execute(SQL["of_message"], (number,)).fetchall())
+    db.execute(SQL["show"], (json.dumps(metadata) if metadata else None, number))
 
 
 def as_metadata(rows: Iterable[tuple[str, str, str, float]]) -> list[JsonValue]:

@@ -12,7 +12,7 @@ from bridge.store.faults import translated
 from bridge.store.schema import open_to_read
 
 _MARK = b"blob:sha256-"
-_FILE_ID = re.compile(_MARK + rb"[0-9a-f]{64}")
+FILE_ID = re.compile(_MARK + rb"[0-9a-f]{64}")
 # Platforms' payloads as they came know nothing of our ids, and are the largest part of a store.
 _WITHOUT = ("payloads", "imported_payloads")
 
@@ -28,7 +28,7 @@ def files_in_use(path: Path) -> frozenset[str]:
             match.group().decode()
             for table in _tables(db)
             for text in _naming(db, table)
-            for match in _FILE_ID.finditer(text)
+            for match in FILE_ID.finditer(text)
         )
 
 

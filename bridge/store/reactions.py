@@ -40,7 +40,7 @@ def react(db: sqlite3.Connection, change: ReactionChange, now: float) -> None:
     number = standing(db, change.message)
     if number is None or not _happened(db, number, change):
         return
-    _show(db, number)
+    show(db, number)
     changes.note_change(db, change.message, "reacted")
     for operation in change.operations:
         if isinstance(operation, NoteReactions) or _is_news(db, number, change, operation):
@@ -97,7 +97,8 @@ def makes_needless(waiting: Operation, operation: ReactionOrPin) -> bool:
     return isinstance(waiting, _OPPOSITES[type(operation)]) and same_emoji
 
 
-def _show(db: sqlite3.Connection, number: int) -> None:
+def show(db: sqlite3.Connection, number: int) -> None:
+    """Write the reactions beside the message, as its readers get them."""
     metadata = as_metadata(db.execute(SQL["reactions_of_number"], (number,)).fetchall())
     db.execute(SQL["show_reactions"], (json.dumps(metadata) if metadata else None, number))
 

@@ -44,7 +44,10 @@ def open_to_write(
         if checked:
             check_whole(db, path)
         _set_up(db, path, synchronous)
+        is_new = version_of(db) == 0
         migrate(db, steps)
+        if is_new:  # nothing was ever freed without being overwritten
+            db.execute("INSERT INTO meta (key, value) VALUES ('overwrites_freed', 1)")
         build_search_index(db)
         # What savepoints remember. Not before: a migration may sort more than memory holds.
         db.execute("PRAGMA temp_store = MEMORY")
@@ -58,6 +61,7 @@ def _set_up(db: sqlite3.Connection, path: Path, synchronous: Synchronous) -> Non
     (mode,) = db.execute("PRAGMA journal_mode = WAL").fetchone()
     if mode != "wal":
         raise StoreError(f"The disk of {str(path)!r} bears no write-ahead log; choose a local disk")
+    db.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten
     db.execute("PRAGMA journal_size_limit = 67108864")
     db.execute("PRAGMA wal_autocheckpoint = 4000")  # 16 MB: hot pages are copied back less often
     db.execute(f"PRAGMA synchronous = {synchronous}")

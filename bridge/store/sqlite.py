@@ -49,6 +49,7 @@ from bridge.model.archive_records import (
     Timeline,
     View,
 )
+from bridge.model.erasure_records import Erasure, ErasureRecord, LegalHold
 from bridge.model.export_records import (
     ArchivedConversation,
     ArchiveFilter,
@@ -95,7 +96,9 @@ from bridge.store import (
     approvals,
     archive,
     catch_up,
+    cleaning,
     directs,
+    erasing,
     feedback,
     imports,
     inbox,
@@ -390,6 +393,43 @@ class SqliteStore:
 
     async def add_imported(self, batch: ImportBatch) -> ImportCounts:
         return await self._write(imports.add_imported, batch, self._clock.time())
+
+    # --- erasures -----------------------------------------------------------------------------
+
+    async def erase(self, erasure: Erasure, *, dry_run: bool = False) -> ErasureRecord:
+        return await self._write(erasing.erase, erasure, self._clock.time(), dry_run)
+
+    async def erasures(self) -> Sequence[ErasureRecord]:
+        return await self._read(erasing.records)
+
+    async def files_to_remove(self) -> Sequence[str]:
+        return await self._read(erasing.files_to_remove)
+
+    async def overwrite_freed(self, *, alone: bool) -> bool:
+        more = await self._write(partial(cleaning.merge_index, first=True))
+        while more:
+            more = await self._write(partial(cleaning.merge_index, first=False))
+        if self._files.far is self._files.near:  # in memory
+            return True
+        if self._look(cleaning.needs_vacuum):
+            if not alone:
+                return False
+            await asyncio.to_thread(cleaning.vacuum, self.path)
+        return await asyncio.to_thread(cleaning.empty_log, self.path)
+
+    async def set_cleaned(self) -> None:
+        await self._write(erasing.set_cleaned, self._clock.time())
+
+    async def add_hold(self, hold: LegalHold) -> None:
+        await self._write(erasing.add_hold, hold)
+
+    async def holds(self) -> Sequence[LegalHold]:
+        return await self._read(erasing.holds)
+
+    async def remove_hold(self, name: str) -> bool:
+        return await self._write(erasing.remove_hold, name)
+
+    # --- the archive as a whole -----------------------------------------------------------------
 
     async def archived_people(self) -> Sequence[ExportedPerson]:
         return await self._read(imports.archived_people)

@@ -37,7 +37,7 @@ COMMANDS = {
     "explain": "Follow one message through the bridge, step by step.",
     "translate": "Translate a rich message between platforms, UACS, the neutral card and agent "
     "APIs.",
-    "archive": "Print, search, import and export archived messages.",
+    "archive": "Print, search, import, export and erase archived messages.",
     "people": "Manage which accounts belong to one person, and who is banned.",
     "pair": "Let people use agents in direct messages, by a code.",
     "quota": "Show what agents cost, and reset quotas.",

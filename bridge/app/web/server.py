@@ -26,6 +26,7 @@ from bridge.app.api.api_keys import token_from_json
 from bridge.app.api.gateway import BridgeGateway
 from bridge.app.api.problems import Problem
 from bridge.app.api.routes import Api
+from bridge.app.archive.erasing import change_hold, erase, erasure_of
 from bridge.app.build import Bridge
 from bridge.app.control import ControlAccess
 from bridge.app.files.file_links import file_routes
@@ -256,6 +257,8 @@ def _admin_routes(bridge: Bridge, control: ControlAccess) -> list[BaseRoute]:
         Route("/quota", guarded(_quota), methods=["POST"]),
         Route("/secrets", guarded(_keep_secret), methods=["POST"]),
         Route("/tokens", guarded(_tokens), methods=["POST"]),
+        Route("/erase", guarded(_erase), methods=["POST"]),
+        Route("/hold", guarded(_hold), methods=["POST"]),
     ]
 
 
@@ -364,6 +367,24 @@ async def _tokens(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
             return {"revoked": await bridge.store.revoke_token(name)}
         case _:
             raise InvalidData("it is {add: token} or {revoke: name}")
+
+
+async def _erase(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
+    """Erase a message or a person, or only count (`dry_run`)."""
+    erasure = erasure_of(body)
+    if body["dry_run"]:
+        record = await bridge.store.erase(erasure, dry_run=True)
+        return {"counts": dict(record.counts), "cleaned": True}
+    path, blobs = bridge.settings.store.path, bridge.files.blobs
+    record, cleaned = await erase(bridge.store, path, blobs, erasure, alone=False)
+    await bridge.router.operations.wake_lanes()
+    return {"counts": dict(record.counts), "cleaned": cleaned}
+
+
+async def _hold(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
+    """`add` a legal hold, or `remove` one by its name."""
+    await change_hold(bridge.store, body)
+    return {}
 
 
 # --- the server ---------------------------------------------------------------------------------

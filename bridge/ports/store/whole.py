@@ -14,6 +14,7 @@ from bridge.ports.store.authors import AuthorStore
 from bridge.ports.store.conversations import ConversationStore
 from bridge.ports.store.credentials import CredentialStore
 from bridge.ports.store.direct_messages import DirectStore
+from bridge.ports.store.erasures import ErasureStore
 from bridge.ports.store.feedback import FeedbackStore
 from bridge.ports.store.inbox import InboxStore
 from bridge.ports.store.key_values import KeyValueStore
@@ -49,6 +50,7 @@ class Store(
     DirectStore,
     ArchiveStore,
     SearchStore,
+    ErasureStore,
     Protocol,
 ):
     """All ports of the store in one."""

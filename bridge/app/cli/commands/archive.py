@@ -10,7 +10,7 @@ from uuid import UUID
 
 import click
 
-from bridge.app.cli.commands import archive_files, archive_search
+from bridge.app.cli.commands import archive_files, archive_keeping, archive_search
 from bridge.app.cli.commands.options import config_option, settings_from
 from bridge.errors import StoreError
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 @click.group("archive")
 def command() -> None:
-    """Print, search, import and export archived messages."""
+    """Print, search, import, export and erase archived messages."""
 
 
-for subcommand in (*archive_files.COMMANDS, archive_search.command):
+for subcommand in (*archive_files.COMMANDS, *archive_keeping.COMMANDS, archive_search.command):
     command.add_command(subcommand)
 
 

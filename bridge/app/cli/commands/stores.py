@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,11 +18,17 @@ if TYPE_CHECKING:
 @asynccontextmanager
 async def reading(settings: Settings) -> AsyncGenerator[Store]:
     """Open the store to read, also while the bridge runs. Raises StoreError if there is none."""
+    async with reading_file(settings.store.path) as store:
+        yield store
+
+
+@asynccontextmanager
+async def reading_file(path: Path) -> AsyncGenerator[Store]:
+    """Open the store in this file to read, as `reading` does."""
     from bridge.app.settings.keys import known_key
     from bridge.runtime.clock import SystemClock
     from bridge.store.sqlite import open_sqlite_to_read
 
-    path = settings.store.path
     store = await open_sqlite_to_read(path, clock=SystemClock(), key=known_key(path))
     try:
         yield store
@@ -36,6 +43,23 @@ async def writing(settings: Settings) -> AsyncGenerator[Store]:
     from bridge.runtime.clock import SystemClock
 
     store = await open_store(settings, SystemClock())
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+@asynccontextmanager
+async def writing_file(path: Path) -> AsyncGenerator[Store]:
+    """Open the existing store in this file for this process only. Raises StoreError if there is
+    none, and while the bridge runs."""
+    from bridge.app.settings.keys import known_key
+    from bridge.runtime.clock import SystemClock
+    from bridge.store.sqlite import open_sqlite
+
+    async with reading_file(path):  # a command that changes something makes no new store
+        pass
+    store = await open_sqlite(path, clock=SystemClock(), key=known_key(path))
     try:
         yield store
     finally:

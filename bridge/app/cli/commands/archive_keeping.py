@@ -1,0 +1,364 @@
+"""`uacs-bridge archive erase`, `erasures` and `hold`: what is forgotten, and what must be kept."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import os
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import click
+
+from bridge.app.cli.commands.options import config_option, json_option, settings_from
+from bridge.errors import ConfigError
+
+if TYPE_CHECKING:
+    from bridge.model.erasure_records import LegalHold
+    from bridge.ports.store.whole import Store
+
+_DEADLINE = 600.0  # seconds that a running bridge may take
+store_option = click.option(
+    "--store", type=click.Path(path_type=Path),
+    help="The store's file, instead of the one of the configuration.",
+)  # fmt: skip
+
+
+def _operator() -> str:
+    """Who runs the command; a container may have no name for its user."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"user {os.getuid()}"
+
+
+def _path(store: Path | None, config: Path) -> Path:
+    return settings_from(config).store.path if store is None else store
+
+
+@click.group("erase")
+def erase() -> None:
+    """Erase a message or a person for good.
+
+    Without --yes, a command only prints what it would erase. A legal hold forbids an erasure.
+    """
+
+
+def _erase_options(command: Any) -> Any:
+    for option in (
+        click.option("--yes", is_flag=True, help="Erase; without it, only count."),
+        click.option("--copies", is_flag=True, help="Also delete the copies on the platforms."),
+        click.option("--reason", default="", help="Why; it is recorded."),
+        store_option,
+        config_option,
+        json_option,
+    ):
+        command = option(command)
+    return command
+
+
+@erase.command("message")
+@click.argument("message")
+@_erase_options
+def message(
+    message: str,
+    yes: bool,
+    copies: bool,
+    reason: str,
+    store: Path | None,
+    config: Path,
+    as_json: bool,
+) -> None:
+    """Erase one message: its text, former versions, files, reactions, and quotes of it.
+
+    MESSAGE is its id, as `archive search` and `explain` print it. The message itself stays as an
+    empty, deleted one, so that no import and no platform brings it back.
+
+    \b
+    Examples:
+      uacs-bridge archive erase message slack:T0ACME:C0123:1700000000.000100
+      uacs-bridge archive erase message slack:T0ACME:C0123:1700000000.000100 --yes --copies
+    """
+    path = _path(store, config)
+    subject = {"message": message}
+    _tell(asyncio.run(_erase(path, subject, reason, copies, yes)), yes, as_json)
+
+
+@erase.command("person")
+@click.argument("person")
+@_erase_options
+def person(
+    person: str,
+    yes: bool,
+    copies: bool,
+    reason: str,
+    store: Path | None,
+    config: Path,
+    as_json: bool,
+) -> None:
+    """Erase a person: their messages, reactions, names, pictures, and mentions of them.
+
+    PERSON is an actor's id (slack:T01:U01), a name, or a name on one platform (discord:Ann). All
+    accounts that are linked to it are erased, too. A ban, or the person's own `optout`, stays.
+
+    \b
+    Examples:
+      uacs-bridge archive erase person slack:T0ACME:U0ANN
+      uacs-bridge archive erase person discord:Ann --yes --reason "request of 3 May"
+    """
+    path = _path(store, config)
+    actors = asyncio.run(_accounts(path, person))
+    _tell(asyncio.run(_erase(path, {"actors": actors}, reason, copies, yes)), yes, as_json)
+
+
+async def _accounts(path: Path, person: str) -> Sequence[str]:
+    from bridge.app.cli.commands.find_person import find_person
+    from bridge.app.cli.commands.stores import reading_file
+
+    async with reading_file(path) as opened:
+        actor = await find_person(opened, person)
+        linked = await opened.accounts_of(actor)
+    return [account.actor for account in linked] or [actor]
+
+
+async def _erase(
+    path: Path, subject: Mapping[str, Any], reason: str, copies: bool, yes: bool
+) -> dict[str, Any]:
+    from bridge.app.cli.commands.stores import writing_file
+    from bridge.app.control import running_bridge
+
+    order = {
+        **subject, "id": uuid4().hex[:12], "by": _operator(), "reason": reason,
+        "copies": copies,
+    }  # fmt: skip
+    if running := running_bridge(path):
+        return running.ask("/admin/erase", {**order, "dry_run": not yes}, _DEADLINE)
+    async with writing_file(path) as store:
+        return await _erase_here(path, store, order, dry_run=not yes)
+
+
+async def _erase_here(
+    path: Path, store: Store, order: Mapping[str, Any], *, dry_run: bool
+) -> dict[str, Any]:
+    from bridge.app.archive.erasing import erase, erasure_of
+    from bridge.app.archive.transfer import Archive
+    from bridge.runtime.clock import SystemClock
+    from bridge.store.blobs import open_blobs
+
+    erasure = erasure_of(order)
+    if dry_run:
+        record = await store.erase(erasure, dry_run=True)
+        return {"counts": dict(record.counts), "cleaned": True}
+    blobs = await open_blobs(Archive(path).blobs, clock=SystemClock())
+    try:
+        record, cleaned = await erase(store, path, blobs, erasure, alone=True)
+    finally:
+        await blobs.close()
+    return {"counts": dict(record.counts), "cleaned": cleaned}
+
+
+_KINDS = {
+    "messages": "messages",
+    "versions": "former versions",
+    "payloads": "native payloads",
+    "files": "files",
+    "reactions": "reactions",
+    "feedback": "ratings",
+    "mentions": "mentions and quotes in other messages",
+    "operations": "records of deliveries",
+    "turns": "records of agents",
+    "approvals": "approvals",
+    "facts": "names and settings",
+    "copies": "copies to delete on the platforms",
+}
+
+
+def _tell(result: Mapping[str, Any], done: bool, as_json: bool) -> None:
+    from bridge.app.printing import print_json
+
+    if as_json:
+        print_json({**result, "erased": done})
+        return
+    click.echo("Erased:" if done else "This would be erased:")
+    counts = result["counts"]
+    for kind, words in _KINDS.items():
+        if counts.get(kind):
+            click.echo(f"  {counts[kind]:>8,} {words}")
+    if not done:
+        click.echo("To erase it: the same command with --yes")
+    elif not result["cleaned"]:
+        click.echo("Freed space is not overwritten yet: the bridge does that, at its next start at "
+                   "the latest; `archive erasures` shows when it is done")  # fmt: skip
+    if done:
+        click.echo(
+            "Backups, exports and the vendors of agents may still have it: see docs/archive.md"
+        )
+
+
+@click.command("erasures")
+@store_option
+@config_option
+@json_option
+def erasures(store: Path | None, config: Path, as_json: bool) -> None:
+    """List what was erased: when, by whom, why and how much; never what it was.
+
+    \b
+    Examples:
+      uacs-bridge archive erasures
+    """
+    from dataclasses import asdict
+
+    from bridge.app.printing import nothing, print_json, table, when
+
+    records = asyncio.run(_erasures(_path(store, config)))
+    if as_json:
+        print_json([asdict(record) for record in records])
+        return
+    rows = [
+        (r.id, when(r.at), r.by, r.subject, str(r.counts.get("messages", 0)),
+         "yes" if r.cleaned else "not yet", r.reason)
+        for r in records
+    ]  # fmt: skip
+    heads = ("erasure", "when", "by", "of a", "messages", "overwritten", "reason")
+    empty = nothing("erasures", "`archive erase` makes them.")
+    click.echo(table(heads, rows, indent="", empty=empty))
+
+
+async def _erasures(path: Path) -> Sequence[Any]:
+    from bridge.app.cli.commands.stores import reading_file
+
+    async with reading_file(path) as store:
+        return await store.erasures()
+
+
+# --- legal holds ------------------------------------------------------------------------------
+
+
+@click.group("hold")
+def hold() -> None:
+    """Legal holds: messages that nobody can erase while they last."""
+
+
+@hold.command("add")
+@click.argument("name")
+@click.option("--room", help="Only messages of this room.")
+@click.option("--channel", metavar="KEY", help="Only messages of this channel.")
+@click.option("--person", metavar="WHO", help="Only messages of this person.")
+@click.option("--since", metavar="TIME", help="Only from this time on.")
+@click.option("--until", metavar="TIME", help="Only before this time.")
+@click.option("--reason", required=True, help="Why; `archive erase` shows it.")
+@store_option
+@config_option
+def add_hold(
+    name: str,
+    room: str | None,
+    channel: str | None,
+    person: str | None,
+    since: str | None,
+    until: str | None,
+    reason: str,
+    store: Path | None,
+    config: Path,
+) -> None:
+    """Forbid that the messages are erased; all messages if no option names some.
+
+    \b
+    Examples:
+      uacs-bridge archive hold add case-17 --room general --reason "lawsuit 17"
+      uacs-bridge archive hold add case-18 --person slack:Ann --since 2026-01-01 --reason audit
+    """
+    from bridge.app.archive.erasing import hold_of
+
+    path = _path(store, config)
+    actors = [] if person is None else asyncio.run(_accounts(path, person))
+    names = [name] if len(actors) < 2 else [f"{name}-{n}" for n, _ in enumerate(actors, 1)]
+    for own_name, actor in zip(names, actors or [None], strict=True):
+        order = {
+            "name": own_name, "by": _operator(), "reason": reason, "room": room,
+            "channel": channel, "actor": actor, "since": _time(since), "until": _time(until),
+        }  # fmt: skip
+        hold_of(order)  # a mistake is told before anything is kept
+        asyncio.run(_hold(path, {"add": order}))
+    click.echo(f"The legal hold {name!r} protects these messages from now on")
+
+
+@hold.command("list")
+@store_option
+@config_option
+@json_option
+def list_holds(store: Path | None, config: Path, as_json: bool) -> None:
+    """List the legal holds.
+
+    \b
+    Examples:
+      uacs-bridge archive hold list
+    """
+    from dataclasses import asdict
+
+    from bridge.app.printing import nothing, print_json, table, when
+
+    holds = asyncio.run(_holds(_path(store, config)))
+    if as_json:
+        print_json([asdict(one) | {"channel": one.channel and one.channel.key} for one in holds])
+        return
+    rows = [
+        (
+            one.name, one.room or "", one.channel.key if one.channel else "", one.actor or "",
+            when(one.since) if one.since is not None else "",
+            when(one.until) if one.until is not None else "", one.by, when(one.at), one.reason,
+        )
+        for one in holds
+    ]  # fmt: skip
+    heads = ("hold", "room", "channel", "person", "since", "until", "by", "added", "reason")
+    empty = nothing("legal holds", "`archive hold add` makes them.")
+    click.echo(table(heads, rows, indent="", empty=empty))
+
+
+@hold.command("remove")
+@click.argument("name")
+@store_option
+@config_option
+def remove_hold(name: str, store: Path | None, config: Path) -> None:
+    """End a legal hold.
+
+    \b
+    Examples:
+      uacs-bridge archive hold remove case-17
+    """
+    asyncio.run(_hold(_path(store, config), {"remove": name}))
+    click.echo(f"The legal hold {name!r} ended")
+
+
+async def _holds(path: Path) -> Sequence[LegalHold]:
+    from bridge.app.cli.commands.stores import reading_file
+
+    async with reading_file(path) as store:
+        return await store.holds()
+
+
+async def _hold(path: Path, order: Mapping[str, Any]) -> None:
+    from bridge.app.archive.erasing import change_hold
+    from bridge.app.cli.commands.stores import writing_file
+    from bridge.app.control import running_bridge
+
+    if running := running_bridge(path):
+        running.ask("/admin/hold", order)
+        return
+    async with writing_file(path) as store:
+        await change_hold(store, order)
+
+
+def _time(text: str | None) -> float | None:
+    """Without an offset, the time of this machine."""
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(text).astimezone().timestamp()
+    except (ValueError, OverflowError):
+        raise ConfigError(f"{text!r} is no time; write 2026-01-31 or 2026-01-31T08:00Z") from None
+
+
+COMMANDS: Sequence[click.Command] = (erase, erasures, hold)

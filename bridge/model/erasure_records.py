@@ -1,0 +1,61 @@
+"""Erasures of messages and people, and legal holds that forbid them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from bridge.model.refs import ActorId, ChannelRef, MessageId, RoomId
+
+ERASED = "[erased]"  # stands in the place of a text
+ERASED_NAME = "Erased person"
+
+
+@dataclass(frozen=True)
+class Erasure:
+    """What is to be erased: one message, or everything of one person.
+
+    - `actors`: all accounts of the person; empty for a message.
+    - `by`, `reason`: who ordered it and why; they are recorded and contain nothing erased.
+    - `copies`: whether the copies on the platforms are deleted, too.
+    """
+
+    id: str
+    by: str
+    reason: str
+    message: MessageId | None = None
+    actors: tuple[ActorId, ...] = ()
+    copies: bool = False
+
+
+@dataclass(frozen=True)
+class ErasureRecord:
+    """An erasure that took effect at `at` (seconds since 1970).
+
+    - `counts`: how many things of each kind were erased.
+    - `cleaned`: whether files and free space were overwritten since.
+    """
+
+    id: str
+    at: float
+    by: str
+    reason: str
+    subject: str
+    counts: Mapping[str, int] = field(default_factory=dict[str, int])
+    cleaned: bool = False
+
+
+@dataclass(frozen=True)
+class LegalHold:
+    """Messages that may not be erased or removed: of a room, a channel or a person, or all if none
+    is named; from `since` to before `until` (seconds since 1970)."""
+
+    name: str
+    by: str
+    reason: str
+    at: float
+    room: RoomId | None = None
+    channel: ChannelRef | None = None
+    actor: ActorId | None = None
+    since: float | None = None
+    until: float | None = None

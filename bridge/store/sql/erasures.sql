@@ -1,0 +1,187 @@
+-- The messages of one erasure are in a temporary table: `erased (n, id, row)`.
+
+-- name: make_erased
+CREATE TEMP TABLE erased (n INTEGER PRIMARY KEY, id TEXT NOT NULL, row INTEGER);
+
+-- name: drop_erased
+DROP TABLE IF EXISTS temp.erased;
+
+-- name: choose_message
+INSERT INTO erased SELECT n, id, row FROM messages WHERE id = ?;
+
+-- name: choose_person
+INSERT OR IGNORE INTO erased
+SELECT n, id, row FROM messages WHERE json_extract(CAST(author AS TEXT), '$.id') = ?;
+
+-- name: is_known
+SELECT 1 FROM people WHERE id = ? UNION ALL SELECT 1 FROM reactions WHERE actor = ?
+UNION ALL SELECT 1 FROM accounts WHERE actor = ? LIMIT 1;
+
+-- name: chosen
+SELECT m.n, m.id, m.body, m.author, m.channel, m.native_id, m.state
+FROM erased AS e CROSS JOIN messages AS m ON m.n = e.n ORDER BY m.n;
+
+-- name: holding
+SELECT h.name, h.reason FROM legal_holds AS h, erased AS e
+CROSS JOIN messages AS m ON m.n = e.n
+WHERE (h.channel IS NULL OR h.channel = m.channel)
+  AND (h.actor IS NULL OR h.actor = json_extract(CAST(m.author AS TEXT), '$.id'))
+  AND (h.since IS NULL OR m.time >= h.since) AND (h.until IS NULL OR m.time < h.until)
+  AND (h.room IS NULL OR m.channel IN (SELECT p.member FROM periods AS p WHERE p.room = h.room)
+    OR EXISTS (
+      SELECT 1 FROM entries AS x JOIN timelines AS t ON t.n = x.timeline
+      JOIN rooms AS r ON r.conversation = t.id WHERE x.message = m.n AND r.room = h.room
+    ))
+LIMIT 1;
+
+-- name: bodies_of_erased
+SELECT m.body, m.author FROM erased AS e CROSS JOIN messages AS m ON m.n = e.n
+UNION ALL SELECT v.body, x'' FROM erased AS e CROSS JOIN versions AS v ON v.message = e.n;
+
+-- name: rows_of_erased
+SELECT row FROM erased WHERE row IS NOT NULL;
+
+-- name: person
+SELECT body FROM people WHERE id = ?;
+
+-- name: display_names
+SELECT name FROM display_names WHERE actor = ?;
+
+-- name: near
+SELECT n, id, body, state FROM messages
+WHERE n NOT IN (SELECT n FROM erased) AND (
+  reply_to IN (SELECT id FROM erased) OR root IN (SELECT id FROM erased)
+  OR (id >= 'bridge:' AND id < 'bridge;')
+);
+
+-- name: naming
+SELECT n, id, body, state FROM messages
+WHERE n NOT IN (SELECT n FROM erased) AND instr(CAST(body AS BLOB), ?);
+
+-- name: versions_naming
+SELECT message, version, body FROM versions WHERE instr(CAST(body AS BLOB), ?);
+
+-- name: descriptions_naming
+SELECT kind, id, body FROM descriptions WHERE instr(CAST(body AS BLOB), ?);
+
+-- name: set_description
+UPDATE descriptions SET body = ? WHERE kind = ? AND id = ?;
+
+-- name: whispers_to
+SELECT n, audience FROM messages WHERE audience IS NOT NULL AND instr(audience, ?);
+
+-- name: set_audience
+UPDATE messages SET audience = ? WHERE n = ?;
+
+-- name: set_body
+UPDATE messages SET body = ? WHERE n = ?;
+
+-- name: set_version
+UPDATE versions SET body = ? WHERE message = ? AND version = ?;
+
+-- name: erase_body
+UPDATE messages SET
+  body = ?, author = ?, state = 'deleted', changed = ?, reactions = NULL, feedback = NULL
+WHERE n = ?;
+
+-- name: erase_versions
+DELETE FROM versions WHERE message IN (SELECT n FROM erased);
+
+-- name: erase_imported_payloads
+DELETE FROM imported_payloads WHERE message IN (SELECT n FROM erased);
+
+-- name: erase_reactions
+DELETE FROM reactions WHERE message IN (SELECT n FROM erased);
+
+-- name: erase_pins
+DELETE FROM pins WHERE message IN (SELECT n FROM erased);
+
+-- name: erase_feedback
+DELETE FROM feedback WHERE message IN (SELECT n FROM erased);
+
+-- name: erase_errors_of_operations
+UPDATE operations SET error = '', losses = '[]' WHERE message IN (SELECT n FROM erased);
+
+-- name: operations_of_erased
+SELECT o.id, o.body FROM operations AS o WHERE o.message IN (SELECT n FROM erased);
+
+-- name: set_operation
+UPDATE operations SET body = ? WHERE id = ?;
+
+-- name: erase_errors_of_turns
+UPDATE turns SET error = '' WHERE trigger_message IN (SELECT id FROM erased)
+  OR answer IN (SELECT id FROM erased);
+
+-- name: erase_decisions
+DELETE FROM approval_decisions WHERE approval IN (
+  SELECT id FROM approvals WHERE trigger_message IN (SELECT id FROM erased)
+);
+
+-- name: erase_approvals
+DELETE FROM approvals WHERE trigger_message IN (SELECT id FROM erased);
+
+-- name: payloads_of_channel
+SELECT i.id, p.payload FROM inbox AS i JOIN payloads AS p ON p.row = i.id WHERE i.channel = ?;
+
+-- name: all_payloads
+SELECT i.id, p.payload FROM inbox AS i JOIN payloads AS p ON p.row = i.id;
+
+-- name: all_imported_payloads
+SELECT message, payload FROM imported_payloads;
+
+-- name: erase_payload
+DELETE FROM payloads WHERE row = ?;
+
+-- name: erase_credentials
+DELETE FROM payload_credentials WHERE row = ?;
+
+-- name: end_row
+UPDATE inbox SET
+  error = '', outcome = CASE state WHEN 'done' THEN outcome ELSE 'erased' END, state = 'done'
+WHERE id = ?;
+
+-- name: erase_imported_payload
+DELETE FROM imported_payloads WHERE message = ?;
+
+-- name: reactions_by
+SELECT DISTINCT message FROM reactions WHERE actor = ?;
+
+-- name: erase_reactions_by
+DELETE FROM reactions WHERE actor = ?;
+
+-- name: rated_by
+SELECT message FROM feedback WHERE actor = ?;
+
+-- name: erase_feedback_by
+DELETE FROM feedback WHERE actor = ?;
+
+-- name: record
+INSERT INTO erasures (id, at, by, reason, subject, counts, files) VALUES (?, ?, ?, ?, ?, ?, ?);
+
+-- name: files_to_remove
+SELECT files FROM erasures WHERE cleaned IS NULL;
+
+-- name: records
+SELECT id, at, by, reason, subject, counts, cleaned IS NOT NULL FROM erasures ORDER BY at, id;
+
+-- name: set_cleaned
+UPDATE erasures SET cleaned = ?, files = '[]' WHERE cleaned IS NULL;
+
+-- name: merge_index
+INSERT INTO words (words, rank) VALUES ('merge', ?);
+
+-- name: overwrites
+SELECT 1 FROM meta WHERE key = 'overwrites_freed';
+
+-- name: set_overwrites
+INSERT OR IGNORE INTO meta (key, value) VALUES ('overwrites_freed', 1);
+
+-- name: add_hold
+INSERT INTO legal_holds (name, by, reason, at, room, channel, actor, since, until)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: holds
+SELECT name, by, reason, at, room, channel, actor, since, until FROM legal_holds ORDER BY name;
+
+-- name: remove_hold
+DELETE FROM legal_holds WHERE name = ?;
