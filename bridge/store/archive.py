@@ -27,6 +27,7 @@ from bridge.model.turn_records import NewTurn
 from bridge.store import (
     agents,
     catch_up,
+    chain,
     changes,
     feedback,
     inbox,
@@ -72,6 +73,7 @@ def _keep_the_rest(
         _place(db, timeline, number, time)
     if number is not None and admission.message and admission.message.state != "streaming":
         search.index(db, number)
+        chain.add(db, number, "added", now)
     for lost_copy in admission.gone:
         links.note_gone(db, lost_copy.channel.key, lost_copy.native_id)
     for operation in admission.operations:
@@ -165,6 +167,8 @@ def change_message(
     db.execute(SQL["change_message"], (body, state, changed.message_id))
     if state != "streaming":
         search.index(db, number)
+        kind = "added" if before == "streaming" else "edited"
+        chain.add(db, number, "deleted" if state == "deleted" else kind, now)
     changes.note_change(db, MessageId(changed.message_id), "changed")
     if state == "deleted":
         of_reactions.cancel(db, MessageId(changed.message_id), now)
@@ -189,6 +193,7 @@ def change_later(db: sqlite3.Connection, change: Change, now: float) -> None:
     db.execute(SQL["keep_version"], (change.time, change.actor, message))
     db.execute(SQL["change_later"], (body, change.state, change.time, *known))
     search.index(db, number)
+    chain.add(db, number, change.state, now)
     changes.note_change(db, message, "changed")
     if change.state == "deleted":
         of_reactions.cancel(db, message, now)

@@ -27,7 +27,7 @@ from bridge.model.erasure_records import (
 from bridge.model.operations import EditMessage, PostMessage, deletion_of
 from bridge.model.people import Byline
 from bridge.model.refs import actor_id_of, channel_of_key, split_key
-from bridge.store import changes, feedback, outbox, reactions, search
+from bridge.store import chain, changes, feedback, outbox, reactions, search
 from bridge.store.bodies import OPERATIONS, PEOPLE
 from bridge.store.conversations import excerpt_of
 from bridge.store.erased_json import PersonEraser, TextEraser
@@ -186,6 +186,8 @@ def _erase_bodies(work: _Work) -> None:
         columns = (write(tombstone), PEOPLE.write(author), work.now, chosen.n)
         work.db.execute(SQL["erase_body"], columns)
         search.index(work.db, chosen.n)
+        chain.forget(work.db, chosen.n, work.now)
+        chain.forget_reactions(work.db, chosen.n, work.now)
         changes.note_change(work.db, chosen.id, "changed")
     work.counts["messages"] += len(work.messages)
 
@@ -259,6 +261,7 @@ def _erase_reactions_of_person(work: _Work) -> None:
         work.counts["reactions"] += work.db.execute(SQL["erase_reactions_by"], (actor,)).rowcount
         for (n,) in reacted:
             reactions.show(work.db, n)
+            chain.forget_reactions(work.db, n, work.now)
         rated = work.db.execute(SQL["rated_by"], (actor,)).fetchall()
         work.counts["feedback"] += work.db.execute(SQL["erase_feedback_by"], (actor,)).rowcount
         for (n,) in rated:
@@ -276,6 +279,7 @@ def _erase_mentions(work: _Work) -> None:
             _rewrite(work, n, own_id, state, body, eraser.erase(body))
         for n, version, body in work.db.execute(SQL["versions_naming"], named).fetchall():
             work.db.execute(SQL["set_version"], (eraser.erase(body), n, version))
+            chain.forget(work.db, n, work.now)
         for kind, own_id, body in work.db.execute(SQL["descriptions_naming"], named).fetchall():
             work.db.execute(SQL["set_description"], (eraser.erase(body), kind, own_id))
         for n, audience in work.db.execute(SQL["whispers_to"], (actor,)).fetchall():
@@ -283,6 +287,7 @@ def _erase_mentions(work: _Work) -> None:
             readers = [work.stand_in if one == actor else one for one in json.loads(audience)]
             work.db.execute(SQL["set_audience"], (json.dumps(readers), n))
             search.index(work.db, n)
+            chain.forget(work.db, n, work.now)
 
 
 def _names_of(work: _Work, actor: ActorId) -> Sequence[str]:
@@ -386,6 +391,7 @@ def _rewrite(work: _Work, n: int, own_id: str, state: str, body: bytes, erased: 
     work.db.execute(SQL["set_body"], (erased, n))
     if state != "streaming":
         search.index(work.db, n)
+    chain.forget(work.db, n, work.now)
     changes.note_change(work.db, MessageId(own_id), "changed")
     work.counts["mentions"] += 1
 

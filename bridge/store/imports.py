@@ -29,7 +29,7 @@ from bridge.model.export_records import (
     ImportCounts,
 )
 from bridge.model.refs import channel_of_key
-from bridge.store import archive, links, search
+from bridge.store import archive, chain, links, search
 from bridge.store.bodies import PEOPLE
 from bridge.store.moments import Moments, moment_at
 from bridge.store.packing import pack, unpack
@@ -41,6 +41,7 @@ SQL = read_queries("imports")
 _CHANNEL: TypeAdapter[ExportedChannel] = TypeAdapter(ExportedChannel)
 _PERSON: TypeAdapter[ExportedPerson] = TypeAdapter(ExportedPerson)
 _ENDLESS = 1 << 62
+_STATE = 10  # the place of the state among the columns of a message
 _NUMBER = 11  # the column of `messages_of` that holds the number of the message
 
 
@@ -54,9 +55,9 @@ def add_imported(db: sqlite3.Connection, batch: ImportBatch, now: float) -> Impo
     known = _known(db, batch.messages)
     new = {m.posted.message.message_id: m for m in batch.messages}
     added = [message for own_id, message in new.items() if own_id not in known]
-    _add(db, added, batch.format)
+    _add(db, added, batch.format, now)
     changed = sum(
-        _change(db, message, known[own_id], batch.format)
+        _change(db, message, known[own_id], batch.format, now)
         for own_id, message in new.items()
         if own_id in known
     )
@@ -105,7 +106,7 @@ class _Timeline:
         return self.length
 
 
-def _add(db: sqlite3.Connection, added: Sequence[ExportedMessage], form: str) -> None:
+def _add(db: sqlite3.Connection, added: Sequence[ExportedMessage], form: str, now: float) -> None:
     moments, timelines = Moments(db), _Timelines(db)
     channels: dict[str, int] = {}
     ((number,),) = db.execute(SQL["last_number"]).fetchall()
@@ -144,6 +145,14 @@ def _add(db: sqlite3.Connection, added: Sequence[ExportedMessage], form: str) ->
     db.executemany(SQL["add_reaction"], reactions)
     db.executemany(search.SQL["add"], documents)
     timelines.save()
+    _extend_chains(db, rows, now)
+
+
+def _extend_chains(db: sqlite3.Connection, rows: Sequence[Sequence[Any]], now: float) -> None:
+    chains = chain.Chains(db)
+    for number, *columns in rows:
+        chains.add_all(number, columns[_STATE], now)
+    chains.save()
 
 
 def _document(
@@ -256,7 +265,9 @@ def _known(db: sqlite3.Connection, messages: Sequence[ExportedMessage]) -> Mappi
     }
 
 
-def _change(db: sqlite3.Connection, exported: ExportedMessage, known: _Known, form: str) -> bool:
+def _change(
+    db: sqlite3.Connection, exported: ExportedMessage, known: _Known, form: str, now: float
+) -> bool:
     """Take over what is newer. Returns whether anything changed."""
     if known.state == "deleted":
         return False
@@ -265,18 +276,18 @@ def _change(db: sqlite3.Connection, exported: ExportedMessage, known: _Known, fo
     changed = False
     if exported.deleted or edited > known.changed:
         state = "deleted" if exported.deleted else "edited"
-        change = Change(posted.message, state, edited or posted.time.timestamp())
-        archive.change_later(db, replace(change, actor=exported.editor), edited)
-        changed = True
-    if known.imported:
-        if changed:
+        if known.imported:
             db.execute(SQL["add_payload"], (known.n, form, pack(exported.payload)))
-        if (reactions_json := _reactions_json(exported)) != known.reactions:
-            db.execute(SQL["forget_reactions"], (known.n,))
-            rows = _reaction_rows(known.n, exported, posted.time.timestamp())
-            db.executemany(SQL["add_reaction"], rows)
-            db.execute(SQL["show_reactions"], (reactions_json, known.n))
-            changed = True
+        change = Change(posted.message, state, edited or posted.time.timestamp())
+        archive.change_later(db, replace(change, actor=exported.editor), now)
+        changed = True
+    if known.imported and (reactions_json := _reactions_json(exported)) != known.reactions:
+        db.execute(SQL["forget_reactions"], (known.n,))
+        rows = _reaction_rows(known.n, exported, posted.time.timestamp())
+        db.executemany(SQL["add_reaction"], rows)
+        db.execute(SQL["show_reactions"], (reactions_json, known.n))
+        chain.note_reactions(db, known.n, now)
+        changed = True
     return changed
 
 

@@ -22,7 +22,7 @@ from bridge.model import (
     channel_of_key,
 )
 from bridge.model.reaction_records import CurrentReaction, PinChange, ReactionChange
-from bridge.store import changes, outbox
+from bridge.store import chain, changes, outbox
 from bridge.store.bodies import NOTHING, OPERATIONS
 from bridge.store.queries import read_queries
 
@@ -41,6 +41,7 @@ def react(db: sqlite3.Connection, change: ReactionChange, now: float) -> None:
     if number is None or not _happened(db, number, change):
         return
     show(db, number)
+    chain.note_reactions(db, number, now)
     changes.note_change(db, change.message, "reacted")
     for operation in change.operations:
         if isinstance(operation, NoteReactions) or _is_news(db, number, change, operation):

@@ -6,6 +6,7 @@ import atexit
 import os
 import re
 import sqlite3
+import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
@@ -16,7 +17,7 @@ from typing import Literal
 from uuid import uuid4
 
 from bridge.errors import SchemaTooNew, StoreError
-from bridge.store import search
+from bridge.store import chain, search
 from bridge.store.faults import corrupt
 from bridge.store.place import APPLICATION_ID, make_folder
 
@@ -49,6 +50,7 @@ def open_to_write(
         if is_new:  # nothing was ever freed without being overwritten
             db.execute("INSERT INTO meta (key, value) VALUES ('overwrites_freed', 1)")
         build_search_index(db)
+        build_chain(db)
         # What savepoints remember. Not before: a migration may sort more than memory holds.
         db.execute("PRAGMA temp_store = MEMORY")
     except BaseException:
@@ -108,6 +110,7 @@ def _newest_schema() -> sqlite3.Connection:
     db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     migrate(db, migrations())
     build_search_index(db)
+    build_chain(db)
     atexit.register(db.close)
     return db
 
@@ -188,6 +191,14 @@ def build_search_index(db: sqlite3.Connection) -> None:
         return
     with _transaction(db):
         search.build(db)
+
+
+def build_chain(db: sqlite3.Connection) -> None:
+    """Make the hash chain of a store that has none."""
+    if chain.is_current(db):
+        return
+    with _transaction(db):
+        chain.build(db, time.time())
 
 
 def _apply(db: sqlite3.Connection, version: int, script: str) -> None:

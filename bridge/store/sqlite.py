@@ -49,6 +49,7 @@ from bridge.model.archive_records import (
     Timeline,
     View,
 )
+from bridge.model.chain_records import ChainHead, ChainReport
 from bridge.model.erasure_records import Erasure, ErasureRecord, LegalHold
 from bridge.model.export_records import (
     ArchivedConversation,
@@ -96,6 +97,7 @@ from bridge.store import (
     approvals,
     archive,
     catch_up,
+    chain,
     cleaning,
     directs,
     erasing,
@@ -393,6 +395,9 @@ class SqliteStore:
 
     async def add_imported(self, batch: ImportBatch) -> ImportCounts:
         return await self._write(imports.add_imported, batch, self._clock.time())
+
+    async def verify_chain(self, pinned: Mapping[str, ChainHead]) -> ChainReport:
+        return await self._read(chain.verify, pinned)
 
     # --- erasures -----------------------------------------------------------------------------
 

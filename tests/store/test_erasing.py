@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pydantic import JsonValue
 
 from bridge.errors import ErasureForbidden, StoreError
 from bridge.model import ActorId, Loss, MessageId, OperationId, Person, RoomId, TurnId
@@ -155,7 +156,9 @@ async def test_an_erased_message_is_in_no_file_of_the_store(store: SqliteStore, 
 async def test_an_erased_person_is_in_no_file_of_the_store(store: SqliteStore, path: Path) -> None:
     await fill(store, ANN_NAMED)
     mention = f"hello [@Annabelle Secretname](uacs:actor/{ANN_NAMED.id}) and @Annabelle Secretname"
-    native = {"user": {"id": "UANNID", "username": "Secretname"}, "text": "<@UANNID> hi"}
+    native: dict[str, JsonValue] = {
+        "user": {"id": "UANNID", "username": "Secretname"}, "text": "<@UANNID> hi",
+    }  # fmt: skip
     naming = by(BOB, new_message("m5", mention))
     part = StructuredDataPart(schema_id="x", data=native)
     content = (*naming.message.content, part)

@@ -11,6 +11,7 @@ from bridge.ports.store.agents import AgentStore
 from bridge.ports.store.approvals import ApprovalStore
 from bridge.ports.store.archive import ArchiveStore
 from bridge.ports.store.authors import AuthorStore
+from bridge.ports.store.chain import ChainStore
 from bridge.ports.store.conversations import ConversationStore
 from bridge.ports.store.credentials import CredentialStore
 from bridge.ports.store.direct_messages import DirectStore
@@ -51,6 +52,7 @@ class Store(
     ArchiveStore,
     SearchStore,
     ErasureStore,
+    ChainStore,
     Protocol,
 ):
     """All ports of the store in one."""

@@ -10,7 +10,12 @@ from uuid import UUID
 
 import click
 
-from bridge.app.cli.commands import archive_files, archive_keeping, archive_search
+from bridge.app.cli.commands import (
+    archive_files,
+    archive_keeping,
+    archive_search,
+    archive_verify,
+)
 from bridge.app.cli.commands.options import config_option, settings_from
 from bridge.errors import StoreError
 
@@ -25,7 +30,12 @@ def command() -> None:
     """Print, search, import, export and erase archived messages."""
 
 
-for subcommand in (*archive_files.COMMANDS, *archive_keeping.COMMANDS, archive_search.command):
+for subcommand in (
+    *archive_files.COMMANDS,
+    archive_search.command,
+    *archive_keeping.COMMANDS,
+    archive_verify.command,
+):
     command.add_command(subcommand)
 
 
