@@ -3,7 +3,7 @@ JSON and the way back."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,12 +11,14 @@ import orjson
 
 from bridge.content.messages.metadata import KEY, VERSION
 from bridge.model.export_records import ArchivedMessage, ExportedReaction
-from bridge.model.refs import ActorId
+from bridge.model.refs import ActorId, MessageId
+from bridge.ports.store.archive import ArchiveStore
+from bridge.uacs import Message
 
 # Beside these, `reactions` has the people by emoji, as everywhere.
 NAMES = (
     "channel", "thread", "native_id", "thread_root", "reply_to", "edited_at", "editor", "versions",
-    "deleted", "pinned", "recipients", "reacted",
+    "deleted", "pinned", "recipients", "reacted", "epoch",
 )  # fmt: skip
 
 
@@ -27,7 +29,7 @@ def additions_of(message: ArchivedMessage) -> dict[str, Any]:
     - `thread_root`, `reply_to`: message ids.
     - `edited_at`, `editor`, `versions`: the last edit or deletion, and how many former states there
       are; `deleted`, `pinned`.
-    - `recipients`: the only readers.
+    - `recipients`: the only readers; `epoch`: the number of the room's membership at that time.
     - `reactions`: people by emoji; `reacted`: each reaction with its time.
     """
     place = message.place
@@ -43,6 +45,7 @@ def additions_of(message: ArchivedMessage) -> dict[str, Any]:
         "deleted": message.deleted or None,
         "pinned": message.pinned or None,
         "recipients": message.audience,
+        "epoch": message.epoch,
     }
     if message.reactions:
         actors: dict[str, list[str]] = {}
@@ -63,6 +66,24 @@ def message_json(message: ArchivedMessage) -> dict[str, Any]:
     own = metadata.get(KEY)
     known: Mapping[str, Any] = own if isinstance(own, dict) else {"version": VERSION}
     return {**value, "metadata": {**metadata, KEY: {**known, **additions_of(message)}}}
+
+
+async def with_additions(store: ArchiveStore, messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Return the messages with the additions; those that the archive does not have stay."""
+    known = await store.archived([MessageId(message.message_id) for message in messages])
+    return tuple(
+        _with_additions(message, known.get(MessageId(message.message_id))) for message in messages
+    )
+
+
+def _with_additions(message: Message, archived: ArchivedMessage | None) -> Message:
+    if archived is None:
+        return message
+    metadata = message.metadata or {}
+    own = metadata.get(KEY)
+    known: Mapping[str, Any] = own if isinstance(own, dict) else {"version": VERSION}
+    added = {**metadata, KEY: {**known, **additions_of(archived)}}
+    return message.model_copy(update={"metadata": added})
 
 
 def reactions_in(own: Mapping[str, Any]) -> tuple[ExportedReaction, ...]:

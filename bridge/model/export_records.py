@@ -153,6 +153,7 @@ class ArchivedMessage:
     - `editor`, `versions`: who edited or deleted it last, and how many former states the archive
       has.
     - `audience`: the only readers of a whisper; None for a message to everybody.
+    - `epoch`: the number of the room's membership when it arrived.
     - `payload`: the native message with its decoder's `payload_kind`, if the archive has it: of a
       live event, or of an import (`payload_kind` is then the format's name).
     """
@@ -170,6 +171,7 @@ class ArchivedMessage:
     deleted: bool = False
     pinned: bool = False
     audience: tuple[ActorId, ...] | None = None
+    epoch: int | None = None
     reactions: tuple[ExportedReaction, ...] = ()
     payload: bytes | None = None
     payload_kind: str = ""

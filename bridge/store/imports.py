@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -365,13 +365,22 @@ def archived_messages(
     return ArchivePage(messages, moments[-1] if len(moments) == limit else None)
 
 
+def archived(
+    db: sqlite3.Connection, ids: Collection[MessageId]
+) -> Mapping[MessageId, ArchivedMessage]:
+    id_list = json.dumps(list(ids), ensure_ascii=False)
+    rows = db.execute(SQL["messages_with_ids"], (id_list,)).fetchall()
+    reactions = _reactions(db, [columns[_NUMBER] for _, *columns in rows])
+    return {own_id: _archived(columns, reactions) for own_id, *columns in rows}
+
+
 def _archived(
     columns: Sequence[Any], reactions: Mapping[int, Sequence[ExportedReaction]]
 ) -> ArchivedMessage:
     body, author, time, channel, thread, native_id, root, reply_to, state, changed, audience = (
         columns[:11]
     )
-    n, kind, payload, pinned, versions, editor = columns[11:]
+    n, kind, payload, pinned, versions, editor, epoch = columns[11:]
     return ArchivedMessage(
         body=body,
         author_body=author,
@@ -386,6 +395,7 @@ def _archived(
         deleted=state == "deleted",
         audience=None if audience is None else tuple(json.loads(audience)),
         pinned=bool(pinned),
+        epoch=epoch,
         reactions=tuple(reactions.get(n, ())),
         payload=None if payload is None else unpack(payload),
         payload_kind=kind,

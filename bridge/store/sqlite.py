@@ -53,6 +53,7 @@ from bridge.model.chain_records import ChainHead, ChainReport
 from bridge.model.erasure_records import Erasure, ErasureRecord, LegalHold
 from bridge.model.export_records import (
     ArchivedConversation,
+    ArchivedMessage,
     ArchiveFilter,
     ArchivePage,
     ExportedPerson,
@@ -435,6 +436,11 @@ class SqliteStore:
         return await self._write(erasing.remove_hold, name)
 
     # --- the archive as a whole -----------------------------------------------------------------
+
+    async def archived(
+        self, messages: Collection[MessageId]
+    ) -> Mapping[MessageId, ArchivedMessage]:
+        return self._look(imports.archived, messages)
 
     async def archived_people(self) -> Sequence[ExportedPerson]:
         return await self._read(imports.archived_people)

@@ -144,7 +144,7 @@ async def _post(call: ApiCall) -> ASGIApp:
 
 async def _message(call: ApiCall) -> ASGIApp:
     stored = await queries.visible_message(call.gateway, call.caller, call.where, call.message)
-    return _json(queries.message_view(call.caller, call.where, stored))
+    return _json(await queries.message_view(call.gateway, call.caller, call.where, stored))
 
 
 async def _edit(call: ApiCall) -> ASGIApp:

@@ -245,7 +245,9 @@ class EventStream:
             await self._send_event(f"{name}_changed", about, position)
         else:
             kind = "message_posted" if event.what == "said" else "message_changed"
-            whole = {**message_view(self.caller, self.room, event.stored), "position": position}
+            gateway = self.streams.gateway
+            view = await message_view(gateway, self.caller, self.room, event.stored)
+            whole = {**view, "position": position}
             await self._send_event(kind, whole, position)
 
     async def _send_growth(self, message: Message, *, complete: bool) -> int:

@@ -15,6 +15,7 @@ from bridge.app.api.gateway import Gateway, RoomView
 from bridge.app.api.problems import Problem
 from bridge.app.api.shapes import Channel, Room, RoomList, You
 from bridge.app.api.view import conversation_view, mentions, outside_view
+from bridge.archive.additions import with_additions
 from bridge.archive.search_names import names_in
 from bridge.archive.search_query import BadQuery, read_query, shows_words
 from bridge.content.cards.interactions import SCHEMA_ID as INTERACTION
@@ -101,7 +102,10 @@ async def conversation(
     metadata: dict[str, Any] = dict(conversation_seen.metadata or {})
     ours = dict(metadata.get("uacs_bridge") or {})
     ours |= {"next_before": page.first if page.more else None, "position": position_text(position)}
-    return conversation_seen.model_copy(update={"metadata": {**metadata, "uacs_bridge": ours}})
+    messages = await with_additions(gateway.store, conversation_seen.messages)
+    return conversation_seen.model_copy(
+        update={"messages": messages, "metadata": {**metadata, "uacs_bridge": ours}}
+    )
 
 
 def _empty_conversation(gateway: Gateway, room: RoomView) -> Conversation:
@@ -139,9 +143,12 @@ async def visible_message(
     return stored
 
 
-def message_view(caller: Caller, room: RoomView, stored: StoredMessage) -> dict[str, Any]:
+async def message_view(
+    gateway: Gateway, caller: Caller, room: RoomView, stored: StoredMessage
+) -> dict[str, Any]:
     """The fields of a `MessageView` for the caller, ready for JSON."""
-    message = outside_view(stored.message, room.tools)
+    shown = outside_view(stored.message, room.tools)
+    (message,) = await with_additions(gateway.store, [shown])
     yours = stored.author.id == caller.actor
     return {
         "room": room.id,
@@ -196,7 +203,8 @@ async def search(
         if message is not found.stored.message and not shows_words(message, resolved.words):
             continue  # hidden content must not be found
         number = await store.number_of(room.conversation, MessageId(message.message_id))
-        fragment = orjson.Fragment(write(message))
+        (whole,) = await with_additions(store, [message])
+        fragment = orjson.Fragment(write(whole))
         hits.append({"room": room.id, "number": number, "message": fragment})
     return {"hits": hits, "next": page.more}
 

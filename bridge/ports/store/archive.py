@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 from uuid import UUID
 
+from bridge.model import MessageId
 from bridge.model.export_records import (
     ArchivedConversation,
+    ArchivedMessage,
     ArchiveFilter,
     ArchivePage,
     ExportedPerson,
@@ -40,6 +42,13 @@ class ArchiveStore(Protocol):
     async def archived_conversations(self) -> Sequence[ArchivedConversation]:
         """Return the rooms, by name, then the channels that are in no room, by key; none of them
         without messages."""
+        ...
+
+    async def archived(
+        self, messages: Collection[MessageId]
+    ) -> Mapping[MessageId, ArchivedMessage]:
+        """Return what the archive knows of these messages, without native payloads; unknown ids are
+        absent. Whoever calls this has checked that the reader may see them."""
         ...
 
     async def archived_messages(

@@ -72,15 +72,15 @@ class ApplyEdit:
         message, missing = await self._as_it_is_now(admitted.row, event, stored.message)
         if message.content == stored.message.content:
             # Kept all the same: an edit that was made before this one must not win.
-            outcome, change = (
-                "kept: edited, but it says the same", Change(stored.message, "edited", time)
-            )  # fmt: skip
+            outcome = "kept: edited, but it says the same"
+            change = Change(stored.message, "edited", time, actor=event.actor)
         else:
             files_changed = _kept_files(message) != _kept_files(stored.message)
             operations = await self.copies.of(
                 message, stored, admitted.rooms, "edits", files=files_changed
             )
-            outcome, change = "edited", Change(message, "edited", time, operations)
+            outcome = "edited"
+            change = Change(message, "edited", time, operations, event.actor)
         return Planned(admission=Admission(outcome, changes=(change,)), misses_files=missing)
 
     async def _as_it_is_now(
@@ -223,7 +223,7 @@ class ApplyDeletion:
 
     def _change(self, message: Message, posts: Sequence[PostMessage], event: Deletion) -> Change:
         operations = [deletion_of(post, OperationId(self.new_id())) for post in posts]
-        return Change(message, "deleted", event.time.timestamp(), tuple(operations))
+        return Change(message, "deleted", event.time.timestamp(), tuple(operations), event.actor)
 
     async def _in_thread(self, place: Place) -> Sequence[str]:
         """The newest messages of the thread of this place, by native id."""

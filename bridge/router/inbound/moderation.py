@@ -91,7 +91,9 @@ class CopyDeletions:
             return CopyDeletion("moderated: its copies are deleted", gone, removals)
         operations = [self._deletion(post) for post in posts]
         operations += await self._of_the_original(stored, room)
-        change = Change(stored.message, "deleted", event.time.timestamp(), tuple(operations))
+        change = Change(
+            stored.message, "deleted", event.time.timestamp(), tuple(operations), event.actor
+        )
         return CopyDeletion("moderated: deleted everywhere", gone, changes=(change,))
 
     def _deletion(self, post: PostMessage) -> DeleteMessage:

@@ -84,7 +84,7 @@ SELECT DISTINCT room, member FROM periods ORDER BY room, member;
 -- name: messages_of
 SELECT e.moment, m.body, m.author, m.time, m.channel, m.thread, m.native_id, m.root, m.reply_to,
   m.state, m.changed, m.audience, m.n, coalesce(i.format, received.kind, ''), coalesce(i.payload, live.payload),
-  pins.pinned, coalesce(v.version, 0), v.actor
+  pins.pinned, coalesce(v.version, 0), v.actor, e.epoch
 FROM entries AS e CROSS JOIN messages AS m ON m.n = e.message
 LEFT JOIN imported_payloads AS i ON i.message = m.n
 LEFT JOIN inbox AS received ON received.id = m.row
@@ -99,6 +99,16 @@ WHERE e.timeline = (SELECT n FROM timelines WHERE id = ?1) AND e.moment > ?2 AND
     SELECT 1 FROM json_each(m.audience) AS actor WHERE instr(?5, '"' || actor.value || '"')
   ))
 ORDER BY e.moment LIMIT ?6;
+
+-- name: messages_with_ids
+SELECT m.id, m.body, m.author, m.time, m.channel, m.thread, m.native_id, m.root, m.reply_to,
+  m.state, m.changed, m.audience, m.n, '', NULL, pins.pinned,
+  coalesce(v.version, 0), v.actor, (SELECT max(e.epoch) FROM entries AS e WHERE e.message = m.n)
+FROM json_each(?) AS wanted CROSS JOIN messages AS m ON m.id = wanted.value
+LEFT JOIN pins ON pins.message = m.n
+LEFT JOIN versions AS v ON v.message = m.n AND v.version = (
+  SELECT max(former.version) FROM versions AS former WHERE former.message = m.n
+);
 
 -- name: reactions_of
 SELECT message, emoji, actor, at

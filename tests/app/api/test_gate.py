@@ -319,7 +319,8 @@ async def test_a_program_can_set_neither_another_author_nor_the_bridges_own_part
     assert forged.status_code == 422
     assert message["actor"] == {"id": "api:bridge:robot", "role": "assistant", "name": "robot"}
     assert message["timestamp"].startswith("2023-")
-    assert message["metadata"] == {"mine": 1}
+    assert message["metadata"]["mine"] == 1
+    assert message["metadata"]["uacs_bridge"].keys() == {"version", "channel", "native_id"}
     assert [response.status_code for response in refused] == [422] * 5
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.errors import RateLimited, Unavailable
-from bridge.model import Call
+from bridge.model import Call, message_id_of
 from bridge.store import SqliteStore
 from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
@@ -40,6 +40,25 @@ async def test_an_edit_changes_every_copy_and_the_archive(trio: Trio) -> None:
     messages = (await rig.store.conversation(rig.rooms[0].conversation)).messages
     assert [read_bridge_metadata(one)[0].state for one in messages] == ["edited", None]
     assert await texts_in(rig.store, rig.rooms[0].conversation) == ["hello", "world"]
+
+
+async def test_the_archive_knows_who_edited_and_deleted_a_message_and_how_often(
+    trio: Trio,
+) -> None:
+    rig, sales, _ = trio
+    async with rig.run():
+        first = await sales.say("s", "helo")
+        await rig.clock.let_work()
+        await sales.edit("s", first, "hello")
+        await rig.clock.let_work()
+        await sales.delete("s", first)
+        await rig.clock.let_work()
+
+    own_id = message_id_of(sales.channel("s"), first)
+    message = (await rig.store.archived([own_id]))[own_id]
+    assert (message.deleted, message.versions) == (True, 2)
+    assert message.editor is not None
+    assert message.editor.startswith("fake:sales:")
 
 
 async def test_a_longer_edit_makes_more_copies_and_a_shorter_one_keeps_order(trio: Trio) -> None:

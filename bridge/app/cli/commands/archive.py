@@ -127,12 +127,13 @@ async def _between(config: Path, two: tuple[str, str], newest: int | None) -> st
 async def _conversation_json(
     store: Store, conversation_id: UUID, newest: int | None, view: View
 ) -> str:
+    from bridge.archive.additions import with_additions
     from bridge.uacs import write
 
-    conversation = json.loads(
-        write(await store.conversation(conversation_id, newest=newest, view=view))
-    )
-    return json.dumps(conversation, indent=2, ensure_ascii=False)
+    conversation = await store.conversation(conversation_id, newest=newest, view=view)
+    messages = await with_additions(store, conversation.messages)
+    whole = conversation.model_copy(update={"messages": messages})
+    return json.dumps(json.loads(write(whole)), indent=2, ensure_ascii=False)
 
 
 async def _accounts(store: Store, name_or_id: str) -> tuple[ActorId, ...]:
