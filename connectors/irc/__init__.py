@@ -13,6 +13,7 @@ from bridge.ports.connector import ConnectorTools, SetupStep, Starter
 from connectors.irc.settings import IrcSettings
 
 if TYPE_CHECKING:
+    from bridge.ports.exports import ExportFormat
     from connectors.irc.connector import IrcConnector
 
 
@@ -55,6 +56,11 @@ class IrcType:
         if not isinstance(native, dict):
             return native
         return {key: value for key, value in native.items() if key not in READ_ONLY}
+
+    def export_formats(self) -> Sequence[ExportFormat]:
+        from connectors.irc.exports import FORMATS  # few commands need them
+
+        return FORMATS
 
     def setup(self, settings: Mapping[str, str]) -> Sequence[SetupStep]:
         from connectors.irc.setup import setup_steps
