@@ -45,7 +45,8 @@ def array_items(
 
 
 class JsonStream:
-    """One JSON document. `first`, then `each_key` of an object or `items` of an array.
+    """One JSON document. `first`, then `each_key` of an object, or `items` or `each_item` of an
+    array.
 
     It finds the ends of values and leaves their JSON to a parser. Every method raises
     ExportUnreadable if the file ends too early, is no JSON, or has a larger value than `largest`
@@ -81,13 +82,18 @@ class JsonStream:
 
     def items(self) -> Iterator[bytes]:
         """Yield the JSON of each item of the array at hand."""
+        for _ in self.each_item():
+            yield self.value()
+
+    def each_item(self) -> Iterator[None]:
+        """Go through the items of the array at hand; each is to be read before the next."""
         if self.first() != "[":
             raise self._error("has no list where one is expected")
         self._at += 1
         while (first := self._next()) != b"]":
             if first == b"}":
                 raise self._error("is no valid JSON")
-            yield self.value()
+            yield
         self._at += 1
 
     def read(self, key: str) -> JsonValue:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 from bridge.archive.additions import with_additions
 from bridge.content.messages.metadata import KEY
 from bridge.model import message_id_of
@@ -19,7 +21,10 @@ async def test_threads_replies_edits_reactions_and_pins_are_in_the_metadata() ->
 
     shown = await with_additions(store, messages)
 
-    known = {message.message_id: dict((message.metadata or {})[KEY]) for message in shown}  # pyright: ignore
+    known: dict[str, dict[str, Any]] = {
+        message.message_id: cast("dict[str, Any]", (message.metadata or {})[KEY])
+        for message in shown
+    }
     of = {item.posted.native_id: known[item.posted.message.message_id] for item in items}
     assert all(facts["channel"] and facts["native_id"] for facts in of.values())
     threaded = [item for item in items if item.root]

@@ -8,13 +8,14 @@ from pathlib import Path
 
 from bridge.archive.formats.markdown import Markdown
 from bridge.archive.formats.mbox import Mbox
+from bridge.archive.formats.uacs_json import UacsJson
 from bridge.archive.formats.uacs_lines import UacsLines
 from bridge.content.cards.reader import Cards
 from bridge.errors import ConfigError, ExportUnreadable
 from bridge.ports.exports import ExportFormat, HasExports
 from bridge.runtime.discovery import CONNECTORS, connector_type, names_of
 
-NEUTRAL: tuple[ExportFormat, ...] = (UacsLines(), Markdown(), Mbox())
+NEUTRAL: tuple[ExportFormat, ...] = (UacsLines(), UacsJson(), Markdown(), Mbox())
 
 
 def export_formats() -> Sequence[ExportFormat]:

@@ -23,7 +23,7 @@ from bridge.model import (
 )
 from bridge.model.export_records import ROOMS, ExportedChannel, ExportedMessage, ExportedPerson
 from bridge.model.refs import channel_of_key, native_id_in
-from bridge.uacs import read_message
+from bridge.uacs import read_message, to_timestamp
 
 IMPORT = AccountId("import")
 _OURS = (*NAMES, "reactions")
@@ -58,7 +58,7 @@ def conversation_json(exported: ExportedChannel) -> dict[str, Any]:
     }
     if exported.created is not None:
         created = datetime.fromtimestamp(exported.created, UTC)
-        conversation["created_at"] = created.isoformat()
+        conversation["created_at"] = to_timestamp(created)
     return conversation
 
 
