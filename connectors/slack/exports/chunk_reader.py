@@ -22,12 +22,12 @@ from bridge.model.export_records import (
     NotUnderstood,
 )
 from bridge.ports.exports import ReadOptions
+from bridge.runtime.export_tree import Tree, readable, unzipped
 from bridge.runtime.json_stream import parsed
 from connectors.slack.exports.channels import exported_channel
 from connectors.slack.exports.kinds import CHUNK_ENDING
 from connectors.slack.exports.people import People, most_frequent, teams_in
 from connectors.slack.exports.posts import ChannelPosts
-from connectors.slack.exports.tree import Tree, readable, unzipped
 from connectors.slack.exports.zip_reader import INDEX, files_in, missing_workspace
 from connectors.slack.json_values import Json, dumped, object_at, objects_at, text_at
 

@@ -21,12 +21,12 @@ from bridge.model.export_records import (
     NotUnderstood,
 )
 from bridge.ports.exports import ReadOptions
+from bridge.runtime.export_tree import Tree, readable
 from bridge.runtime.json_stream import array_items, parsed
 from connectors.slack.exports.channels import exported_channel
 from connectors.slack.exports.kinds import DUMP_FILE, USER_LISTS
 from connectors.slack.exports.people import People, most_frequent, teams_in
 from connectors.slack.exports.posts import ChannelPosts
-from connectors.slack.exports.tree import Tree, readable
 from connectors.slack.exports.zip_reader import INDEX, files_in, missing_workspace
 from connectors.slack.json_values import Json, dumped, text_at
 

@@ -10,8 +10,8 @@ from contextlib import closing
 from pathlib import Path
 
 from bridge.errors import ExportUnreadable
+from bridge.runtime.export_tree import BROKEN, ZipTree, is_zip, starts_with
 from connectors.slack.exports.channels import INDICES
-from connectors.slack.exports.tree import BROKEN, ZipTree, is_zip, starts_with
 
 SLACK_ZIP = "slack-zip"
 SLACKDUMP_SQLITE = "slackdump-sqlite"

@@ -48,8 +48,8 @@ class SlackdumpDump:
         return kind_of(path) == self.name
 
     def reader(self, path: Path, options: ReadOptions) -> ExportReader:
+        from bridge.runtime.export_tree import open_tree
         from connectors.slack.exports.dump_reader import DumpReader  # brings the decoder
-        from connectors.slack.exports.tree import open_tree
 
         tree = open_tree(path)
         try:
@@ -75,8 +75,8 @@ class SlackdumpChunk:
         return kind_of(path) == self.name
 
     def reader(self, path: Path, options: ReadOptions) -> ExportReader:
+        from bridge.runtime.export_tree import open_tree
         from connectors.slack.exports.chunk_reader import ChunkReader  # brings the decoder
-        from connectors.slack.exports.tree import open_tree
 
         tree = open_tree(path)
         try:

@@ -25,12 +25,12 @@ from bridge.model.export_records import (
     NotUnderstood,
 )
 from bridge.ports.exports import ReadOptions
+from bridge.runtime.export_tree import FolderTree
 from bridge.runtime.json_stream import parsed
 from connectors.slack.exports.channels import exported_channel
 from connectors.slack.exports.kinds import DATABASE
 from connectors.slack.exports.people import People, is_workspace, most_frequent, teams_in
 from connectors.slack.exports.posts import ChannelPosts
-from connectors.slack.exports.tree import FolderTree
 from connectors.slack.exports.zip_reader import INDEX, missing_workspace
 from connectors.slack.json_values import Json, text_at
 

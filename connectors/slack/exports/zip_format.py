@@ -22,7 +22,7 @@ class SlackZip:
         return kind_of(path) == self.name
 
     def reader(self, path: Path, options: ReadOptions) -> ExportReader:
-        from connectors.slack.exports.tree import open_tree
+        from bridge.runtime.export_tree import open_tree
         from connectors.slack.exports.zip_reader import ZipReader  # brings the decoder
 
         tree = open_tree(path)
