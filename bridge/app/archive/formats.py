@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bridge.archive.formats.markdown import Markdown
+from bridge.archive.formats.matrix import Matrix
 from bridge.archive.formats.mbox import Mbox
 from bridge.archive.formats.uacs_json import UacsJson
 from bridge.archive.formats.uacs_lines import UacsLines
@@ -15,7 +16,7 @@ from bridge.errors import ConfigError, ExportUnreadable
 from bridge.ports.exports import ExportFormat, HasExports
 from bridge.runtime.discovery import CONNECTORS, connector_type, names_of
 
-NEUTRAL: tuple[ExportFormat, ...] = (UacsLines(), UacsJson(), Markdown(), Mbox())
+NEUTRAL: tuple[ExportFormat, ...] = (UacsLines(), UacsJson(), Matrix(), Markdown(), Mbox())
 
 
 def export_formats() -> Sequence[ExportFormat]:
