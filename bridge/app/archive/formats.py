@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Sequence
 from pathlib import Path
 
+from bridge.app.archive.chat_lines import CHAT_FORMATS
 from bridge.archive.formats.markdown import Markdown
 from bridge.archive.formats.matrix import Matrix
 from bridge.archive.formats.mbox import Mbox
@@ -16,7 +17,9 @@ from bridge.errors import ConfigError, ExportUnreadable
 from bridge.ports.exports import ExportFormat, HasExports
 from bridge.runtime.discovery import CONNECTORS, connector_type, names_of
 
-NEUTRAL: tuple[ExportFormat, ...] = (UacsLines(), UacsJson(), Matrix(), Markdown(), Mbox())
+NEUTRAL: tuple[ExportFormat, ...] = (
+    UacsLines(), UacsJson(), Matrix(), Markdown(), Mbox(), *CHAT_FORMATS,
+)  # fmt: skip
 
 
 def export_formats() -> Sequence[ExportFormat]:
