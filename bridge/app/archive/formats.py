@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bridge.app.archive.chat_lines import CHAT_FORMATS
+from bridge.archive.formats.html import Html
 from bridge.archive.formats.markdown import Markdown
 from bridge.archive.formats.matrix import Matrix
 from bridge.archive.formats.mbox import Mbox
@@ -18,7 +19,7 @@ from bridge.ports.exports import ExportFormat, HasExports
 from bridge.runtime.discovery import CONNECTORS, connector_type, names_of
 
 NEUTRAL: tuple[ExportFormat, ...] = (
-    UacsLines(), UacsJson(), Matrix(), Markdown(), Mbox(), *CHAT_FORMATS,
+    UacsLines(), UacsJson(), Matrix(), Html(), Markdown(), Mbox(), *CHAT_FORMATS,
 )  # fmt: skip
 
 
