@@ -166,12 +166,9 @@ def chromium() -> Generator[Browser]:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    blocks: list[JsonValue] = [
-        {"type": "section", "text": {"type": "mrkdwn", "text": "*card* words"}
-    ]
-    ]
+    section: JsonValue = {"type": "section", "text": {"type": "mrkdwn", "text": "*card* words"}}
     card = StructuredDataPart(
-        schema_id="application/vnd.slack.blocks+json", data={"blocks": blocks}
+        schema_id="application/vnd.slack.blocks+json", data={"blocks": [section]}
     )
     root = said(1, text="# Title\n\n**bold** `code`\n\n- [x] done\n\n> quoted\n\n||secret||")
     return write(
