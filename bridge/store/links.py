@@ -9,7 +9,6 @@ import sqlite3
 from collections.abc import Sequence
 
 from bridge.model import MessageId, Receipt
-from bridge.model.refs import native_id_in
 from bridge.store.queries import read_queries
 
 SQL = read_queries("links")
@@ -54,13 +53,6 @@ def removed_by_us(db: sqlite3.Connection, message: MessageId, channel: str, nati
     return db.execute(SQL["removed_by_us"], columns).fetchone() is not None
 
 
-def link_stand_in(
-    db: sqlite3.Connection, channel: str, native_id: str, root: MessageId, now: float
-) -> None:
-    """Note that this post stands for a thread root that is missing in the channel or deleted."""
-    db.execute(SQL["link_stand_in"], (number_of(db, channel), native_id, root, now))
-
-
 def resolve(db: sqlite3.Connection, channel: str, native_id: str) -> MessageId | None:
     """Return the message that this native id shows: an original, a copy, or a root's stand-in."""
     for query in ("resolve", "resolve_stand_in"):
@@ -76,21 +68,6 @@ def copies(db: sqlite3.Connection, message: MessageId, channel: str) -> tuple[Re
     return tuple(
         Receipt(slot=slot, native_id=native_id, thread=thread) for slot, native_id, thread in rows
     )
-
-
-def root_in_channel(db: sqlite3.Connection, root: MessageId, channel: str) -> str | None:
-    """Return the native id below which the thread of this root continues in a channel.
-
-    That is the stand-in of a deleted root, else the root or its copy, else its stand-in, else where
-    a copy was. A root that was never archived has its native id in the channel of its original.
-    """
-    row = db.execute(SQL["root_in_channel"], (root, channel)).fetchone()
-    return native_id_in(channel, root) if row is None else row[0]
-
-
-def live_threads(db: sqlite3.Connection, channel: str, since: float) -> Sequence[str]:
-    rows = db.execute(SQL["live_threads"], (channel, since)).fetchall()
-    return [thread for (thread,) in rows]
 
 
 def number_of(db: sqlite3.Connection, channel: str) -> int:

@@ -21,7 +21,7 @@ from bridge.model import (
     Receipt,
 )
 from bridge.model.outbox_records import DeadLetter, OperationRecord, OutboxItem, Settlement
-from bridge.store import links
+from bridge.store import links, threads
 from bridge.store.bodies import (
     MESSAGES,
     OPERATIONS,
@@ -115,7 +115,7 @@ def _item(db: sqlite3.Connection, lane: LaneId, columns: sqlite3.Row | Sequence[
     operation = OPERATIONS.read(body)
     channel = operation.channel.lane
     root = operation.root if isinstance(operation, PostMessage | EditMessage) else None
-    thread = None if root is None else links.root_in_channel(db, root, lane)
+    thread = None if root is None else threads.root_in_channel(db, root, lane)
     standing = links.copies(db, operation.message, channel)
     delivery = Delivery(
         operation=operation,
@@ -207,7 +207,7 @@ def settle(db: sqlite3.Connection, settlement: Settlement, now: float) -> bool:
     )
     standing = [receipt for receipt in receipts if not receipt.deleted]
     if settlement.thread_of is not None and standing:
-        links.link_stand_in(db, lane, standing[0].native_id, settlement.thread_of, now)
+        threads.link_stand_in(db, lane, standing[0].native_id, settlement.thread_of, now)
     if kind == "post_message" and settlement.state == "done" and standing:
         db.execute(SQL["note_last_post"], (lane, standing[-1].native_id))
     for operation in settlement.then:

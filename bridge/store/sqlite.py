@@ -111,6 +111,7 @@ from bridge.store import (
     people,
     reading,
     rooms,
+    threads,
     turns,
 )
 from bridge.store import reactions as of_reactions
@@ -376,7 +377,7 @@ class SqliteStore:
         return await self._read(archive.conversations)
 
     async def live_threads(self, channel: ChannelRef, since: float) -> Sequence[str]:
-        return await self._read(links.live_threads, channel.key, since)
+        return await self._read(threads.live_threads, channel.key, since)
 
     async def explain(self, message: MessageId) -> Explanation | None:
         return await self._read(archive.explain, message)

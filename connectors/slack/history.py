@@ -16,7 +16,7 @@ from connectors.slack.capabilities import METADATA_TYPE, WHISPER
 from connectors.slack.identity import OwnIdentity
 from connectors.slack.ids import Identity
 from connectors.slack.json_values import Json, dumped, object_at, objects_at, text_at, whole_at
-from connectors.slack.pacing import Urgency
+from connectors.slack.rate_limits import Urgency
 from connectors.slack.send import WebApi, receipt_of
 from connectors.slack.shares import Shares
 

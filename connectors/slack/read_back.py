@@ -21,7 +21,7 @@ from connectors.slack.history import enveloped, post_raw
 from connectors.slack.identity import OwnIdentity
 from connectors.slack.ids import Identity
 from connectors.slack.json_values import Json, dumped, object_at, objects_at, text_at, whole_at
-from connectors.slack.pacing import Urgency
+from connectors.slack.rate_limits import Urgency
 from connectors.slack.send import WebApi
 
 _PAGE = "999"

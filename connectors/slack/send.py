@@ -7,7 +7,6 @@ aiohttp takes 0.14 ms of CPU for a post; slack_sdk's client takes 0.21 ms with a
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,7 +33,7 @@ from bridge.runtime.http_connections import notice_closed_connections, was_not_s
 from connectors.slack.capabilities import WHISPER
 from connectors.slack.json_values import Json, object_at, text_at
 from connectors.slack.marks import refusal_of_mark
-from connectors.slack.pacing import Pace, Urgency
+from connectors.slack.rate_limits import Pace, Urgency, rate_limit_of
 from connectors.slack.refusals import error_of_code
 
 _CONNECT_DEADLINE = 5.0
@@ -42,8 +41,6 @@ _UPLOAD_READ = 60.0
 # Seconds: servers close an idle connection after 5 (uvicorn, Node.js) or more. A request that
 # crosses with the close is lost, and nobody knows whether it was processed.
 _IDLE = 4.0
-_DEFAULT_RETRY = 30.0  # seconds, when Slack's answer has no Retry-After
-_MAX_RETRY = 3600.0
 _JSON = "application/json; charset=utf-8"
 _FORM = "application/x-www-form-urlencoded"
 _PAGE = "200"
@@ -337,9 +334,8 @@ def _error(
     """The error of an answer; None for a success."""
     body = parsed if isinstance(parsed, dict) else {}
     code = text_at(body, "error")
-    if status == 429 or code in ("ratelimited", "rate_limited", "message_limit_exceeded"):
-        wait = _retry_after(headers)
-        return RateLimited(f"{label}: Slack asks to wait {wait:g} s", retry_after=wait, code=code)
+    if limited := rate_limit_of(label, status, headers, code):
+        return limited
     if status == 501:
         return Refused(f"{label}: HTTP 501: Slack does not know this request", code="501")
     if status >= 500:
@@ -354,16 +350,6 @@ def _error(
         f"{label}: HTTP {status} that did not come from Slack; check api_url and any proxy between",
         code=str(status),
     )
-
-
-def _retry_after(headers: Mapping[str, str]) -> float:
-    """The seconds of the Retry-After header, within bounds; header names are case-insensitive."""
-    header = next((value for name, value in headers.items() if name.lower() == "retry-after"), "")
-    try:
-        seconds = float(header)
-    except (TypeError, ValueError):
-        return _DEFAULT_RETRY
-    return min(max(seconds, 1.0), _MAX_RETRY) if math.isfinite(seconds) else _DEFAULT_RETRY
 
 
 def _request_name(method: str, arguments: Mapping[str, object]) -> str:

@@ -11,7 +11,7 @@ from bridge.store.queries import read_queries
 
 FILES = (
     "archive", "catch_up", "changes", "inbox", "links", "reactions", "outbox", "people", "reading",
-    "key_values", "turns", "imports",
+    "key_values", "turns", "imports", "threads",
 )  # fmt: skip
 ALIASES = {
     "o": "operations", "m": "messages", "l": "lanes", "e": "entries", "t": "timelines",

@@ -31,9 +31,9 @@ from bridge.model.inbox_records import InboxRow
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.recovery import RecoveryStore
 from bridge.router.inbound.attachments import AttachmentFetcher
-from bridge.router.inbound.canonical import shown_message
 from bridge.router.inbound.context import Admitted, Planned, ended
 from bridge.router.inbound.moderation import CopyDeletion, CopyDeletions, is_original
+from bridge.router.inbound.threads import shown_message
 from bridge.router.outbound.notes import standing_notes
 from bridge.router.rooms.filters import lets_edit_out
 from bridge.router.rooms.linking import Linking

@@ -36,9 +36,9 @@ from bridge.model.refs import BRIDGE, BRIDGE_NAME
 from bridge.ports.connector import Connector
 from bridge.ports.store.key_values import KeyValueStore
 from bridge.ports.store.messages import MessageStore
-from bridge.router.inbound.canonical import shown_message
 from bridge.router.inbound.channel_metadata import is_news
 from bridge.router.inbound.context import Admitted, Planned, ended
+from bridge.router.inbound.threads import shown_message
 from bridge.router.rooms.features import platform_name
 from bridge.router.rooms.options import ChannelEventKind
 from bridge.router.rooms.people import People, nameless

@@ -20,8 +20,8 @@ from bridge.ports.agent import Agent, TakesFeedback
 from bridge.ports.clock import Clock
 from bridge.ports.store.feedback import FeedbackStore
 from bridge.ports.store.messages import MessageStore
-from bridge.router.inbound.canonical import canonical_id
 from bridge.router.inbound.context import Admitted, Planned, ended
+from bridge.router.inbound.threads import canonical_id
 from bridge.router.rooms.people import People, nameless
 from bridge.router.runtime.timeouts import Timeouts
 

@@ -29,8 +29,8 @@ from bridge.model.refs import BRIDGE
 from bridge.model.turn_records import NewTurn
 from bridge.ports.store.messages import MessageStore
 from bridge.router.commands.hand_over import HandOverCommands
-from bridge.router.inbound.canonical import canonical_id, canonical_root
 from bridge.router.inbound.context import Admitted, Planned, Press, ended
+from bridge.router.inbound.threads import canonical_id, canonical_root
 from bridge.router.outbound.failures import DeliveryFailures
 from bridge.router.outbound.notices import PressAnswers
 from bridge.router.rooms.programs import is_outside

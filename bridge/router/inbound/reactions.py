@@ -31,10 +31,10 @@ from bridge.ports.connector import Connector
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.reactions import ReactionStore
 from bridge.router.inbound.admission import named_author
-from bridge.router.inbound.canonical import shown_message
 from bridge.router.inbound.changes import orphaned
 from bridge.router.inbound.context import Admitted, Planned, ended
 from bridge.router.inbound.moderation import is_original, shares_pin
+from bridge.router.inbound.threads import shown_message
 from bridge.router.outbound.notes import standing_note
 from bridge.router.rooms.options import filtered_event
 from bridge.router.rooms.people import People, nameless

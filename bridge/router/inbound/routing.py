@@ -23,9 +23,9 @@ from bridge.model.turn_records import NewTurn
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.messages import MessageStore
-from bridge.router.inbound.canonical import canonical_id, canonical_root
 from bridge.router.inbound.context import Admitted, Authored, Placed, Planned
 from bridge.router.inbound.presses import turns_for
+from bridge.router.inbound.threads import canonical_id, canonical_root
 from bridge.router.rooms.bylines import AuthorBylines
 from bridge.router.rooms.direct_messages import direct_timeline
 from bridge.router.rooms.features import has_threads

@@ -1,4 +1,5 @@
-"""The rate limits of methods that read: requests wait for their turn instead of being refused."""
+"""The rate limits of Slack: answers with 429, and methods that read, whose requests wait for their
+turn."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import bisect
 import itertools
 import math
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
@@ -13,6 +15,31 @@ from bridge.errors import RateLimited
 from bridge.model import Rate
 from bridge.ports.clock import Clock
 from connectors.slack.capabilities import READS
+
+_REFUSED = ("ratelimited", "rate_limited", "message_limit_exceeded")
+_DEFAULT_RETRY = 30.0  # seconds, when Slack's answer has no Retry-After
+_MAX_RETRY = 3600.0
+
+
+def rate_limit_of(
+    label: str, status: int, headers: Mapping[str, str], code: str
+) -> RateLimited | None:
+    """Return the error of an answer with 429 or one of Slack's codes for it; None for any other.
+    `label` names the request."""
+    if status != 429 and code not in _REFUSED:
+        return None
+    wait = _retry_after(headers)
+    return RateLimited(f"{label}: Slack asks to wait {wait:g} s", retry_after=wait, code=code)
+
+
+def _retry_after(headers: Mapping[str, str]) -> float:
+    """The seconds of the Retry-After header, within bounds; header names are case-insensitive."""
+    header = next((value for name, value in headers.items() if name.lower() == "retry-after"), "")
+    try:
+        seconds = float(header)
+    except (TypeError, ValueError):
+        return _DEFAULT_RETRY
+    return min(max(seconds, 1.0), _MAX_RETRY) if math.isfinite(seconds) else _DEFAULT_RETRY
 
 
 class Urgency(IntEnum):

@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 
 from bridge.errors import RateLimited
-from connectors.slack.pacing import Pace, Urgency
+from connectors.slack.rate_limits import Pace, Urgency
 from tests.connectors.slack.test_send import FakeClock, answering
 from tests.router.fake_clock import FakeClock as StandingClock
 

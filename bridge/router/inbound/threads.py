@@ -1,4 +1,4 @@
-"""The canonical messages behind native ids."""
+"""The message that a native id shows, and the root of a native thread."""
 
 from __future__ import annotations
 
