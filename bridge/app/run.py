@@ -24,9 +24,11 @@ from bridge.app.room_changes.linker import AppLinker
 from bridge.app.room_changes.patterns import follow_patterns
 from bridge.app.settings.file import Settings
 from bridge.app.settings.needs import check_purpose
+from bridge.app.watch.retention import prune_daily, retention_of
 from bridge.app.watch.sweep import sweep_daily
 from bridge.app.web.server import WebServer, web_app
 from bridge.errors import BridgeError
+from bridge.model.erasure_records import Retention
 
 log = structlog.get_logger()
 
@@ -73,6 +75,7 @@ async def run(
             watch_task = asyncio.create_task(bridge.watch.run())
             sweep_task = asyncio.create_task(_sweep(bridge))
             clean_up_task = asyncio.create_task(_clean_up(bridge))
+            retention_task = asyncio.create_task(_prune(bridge))
             pattern_task = asyncio.create_task(follow_patterns(bridge))
             readiness_task = asyncio.create_task(watch_readiness(bridge, ask=ask_agents))
             reload_task = asyncio.create_task(_reload_at(hung_up, bridge))
@@ -86,6 +89,7 @@ async def run(
                     watch_task,
                     sweep_task,
                     clean_up_task,
+                    retention_task,
                     pattern_task,
                     readiness_task,
                     reload_task,
@@ -131,6 +135,13 @@ async def _clean_up(bridge: Bridge) -> None:
     """Finish the erasures whose traces could not be overwritten at once."""
     path, blobs = bridge.settings.store.path, bridge.files.blobs
     await clean_up_regularly(bridge.store, path, blobs, bridge.clock)
+
+
+async def _prune(bridge: Bridge) -> None:
+    def policy() -> Retention:
+        return retention_of(bridge.settings, bridge.rooms.all)
+
+    await prune_daily(bridge.store, bridge.clock, policy)
 
 
 async def _reload_at(hung_up: asyncio.Event, bridge: Bridge) -> None:

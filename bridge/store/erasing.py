@@ -367,6 +367,14 @@ def _replace(work: _Work, table: str, column: str, actor: ActorId) -> None:
     work.db.execute(update, {"actor": actor, "stand_in": work.stand_in})
 
 
+# What a message loses when its time is over. What quotes or mentions it has a time of its own.
+_AT_THE_END: Sequence[Callable[[_Work], None]] = (
+    _note_files,
+    _erase_beside_bodies,
+    _erase_operations,
+    _erase_bodies,
+)
+
 STEPS: Sequence[Callable[[_Work], None]] = (
     _note_files,
     _delete_copies,
@@ -394,6 +402,27 @@ def _rewrite(work: _Work, n: int, own_id: str, state: str, body: bytes, erased: 
     chain.forget(work.db, n, work.now)
     changes.note_change(work.db, MessageId(own_id), "changed")
     work.counts["mentions"] += 1
+
+
+# --- retention --------------------------------------------------------------------------------
+
+
+def erase_old(db: sqlite3.Connection, numbers: Sequence[int], own_id: str, now: float) -> int:
+    """Erase messages whose time is over, without those under a legal hold. Returns how many."""
+    db.execute(SQL["drop_erased"])
+    db.execute(SQL["make_erased"])
+    db.executemany(SQL["choose_number"], [(number,) for number in numbers])
+    db.execute(SQL["leave_held"])
+    erasure = Erasure(own_id, "retention", "their time is over")
+    work = _Work(db, erasure, now, _chosen(db), ActorId(""))
+    if work.messages:
+        for step in _AT_THE_END:
+            step(work)
+        counts = json.dumps({kind: n for kind, n in work.counts.items() if n})
+        columns = (own_id, now, erasure.by, erasure.reason, "messages", counts)
+        db.execute(SQL["record"], (*columns, json.dumps(sorted(work.files))))
+    db.execute(SQL["drop_erased"])
+    return len(work.messages)
 
 
 # --- records and holds ------------------------------------------------------------------------

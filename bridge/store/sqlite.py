@@ -50,7 +50,13 @@ from bridge.model.archive_records import (
     View,
 )
 from bridge.model.chain_records import ChainHead, ChainReport
-from bridge.model.erasure_records import Erasure, ErasureRecord, LegalHold
+from bridge.model.erasure_records import (
+    Erasure,
+    ErasureRecord,
+    LegalHold,
+    Pruned,
+    Retention,
+)
 from bridge.model.export_records import (
     ArchivedConversation,
     ArchivedMessage,
@@ -110,6 +116,7 @@ from bridge.store import (
     outbox,
     people,
     reading,
+    retention,
     rooms,
     threads,
     turns,
@@ -426,6 +433,15 @@ class SqliteStore:
 
     async def set_cleaned(self) -> None:
         await self._write(erasing.set_cleaned, self._clock.time())
+
+    async def prune_messages(self, policy: Retention, after: int | None) -> Pruned:
+        return await self._write(retention.prune_messages, policy, after, self._clock.time())
+
+    async def prune_payloads(
+        self, policy: Retention, after: int | None, *, imported: bool
+    ) -> Pruned:
+        now = self._clock.time()
+        return await self._write(retention.prune_payloads, policy, after, imported, now)
 
     async def add_hold(self, hold: LegalHold) -> None:
         await self._write(erasing.add_hold, hold)

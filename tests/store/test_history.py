@@ -17,7 +17,7 @@ from bridge.model.people_records import DisplayName
 from bridge.model.refs import channel_of_key
 from bridge.model.room_records import Ban, RoomPause
 from bridge.model.turn_records import HandOver
-from bridge.store import SqliteStore, links, open_sqlite
+from bridge.store import SqliteStore, open_sqlite, threads
 from bridge.store.schema import migrate, migrations
 from bridge.testing.clock import ManualClock
 from tests.store.conftest import KEY
@@ -130,4 +130,4 @@ def single_value(db: sqlite3.Connection, query: str, *values: str) -> Any:
 
 async def thread(store: SqliteStore, root: MessageId, channel: str) -> str | None:
     assert store.writer
-    return await store.writer.run(links.root_in_channel, root, channel)
+    return await store.writer.run(threads.root_in_channel, root, channel)

@@ -13,6 +13,7 @@ from pydantic_core import ErrorDetails
 from bridge.app.redaction import hide_secrets
 from bridge.app.settings.agent_memberships import DirectSettings, membership_problems
 from bridge.app.settings.catch_up import CatchUpSettings
+from bridge.app.settings.keep import ArchiveSettings
 from bridge.app.settings.nearest import closest, nearest
 from bridge.app.settings.quotas import QuotaSettings
 from bridge.app.settings.rooms import RoomSettings
@@ -257,6 +258,9 @@ class Settings(StrictSettings):
     web: WebSettings = Field(default=WebSettings(), description="The bridge's own web server.")
     files: FileSettings = Field(
         default=FileSettings(), description="Files: what the bridge fetches and stores."
+    )
+    archive: ArchiveSettings = Field(
+        default=ArchiveSettings(), description="What the archive keeps, and for how long."
     )
     direct: tuple[DirectSettings, ...] = Field(
         default=(), description="Agents that answer direct messages."

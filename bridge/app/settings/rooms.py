@@ -13,6 +13,7 @@ from pydantic import (
 )
 
 from bridge.app.settings.agent_memberships import MembershipSettings
+from bridge.app.settings.keep import KeepSettings
 from bridge.app.settings.quotas import QuotaSettings
 from bridge.app.settings.strict import NativeGlob, NativeId, StrictSettings
 from bridge.content.cards.tool_calls import ToolsShown
@@ -209,6 +210,10 @@ class RoomSettings(RelaySettings):
     greet: Annotated[bool, RenamedFrom("greets")] = Field(
         default=True,
         description="Whether the bridge tells a channel that joins later what it is bridged to.",
+    )
+    keep: KeepSettings | None = Field(
+        default=None,
+        description="How long the room's messages are kept; null: as `archive` says.",
     )
     private: tuple[str, ...] = Field(
         default=("!private",),

@@ -26,12 +26,13 @@ from bridge.app.api.api_keys import token_from_json
 from bridge.app.api.gateway import BridgeGateway
 from bridge.app.api.problems import Problem
 from bridge.app.api.routes import Api
-from bridge.app.archive.erasing import change_hold, erase, erasure_of
+from bridge.app.archive.erasing import change_hold, clean_up, erase, erasure_of
 from bridge.app.build import Bridge
 from bridge.app.control import ControlAccess
 from bridge.app.files.file_links import file_routes
 from bridge.app.redaction import hide_paths, hide_secrets
 from bridge.app.watch.gauges import gauges_of
+from bridge.app.watch.retention import prune, retention_of
 from bridge.app.web.request_bodies import BoundedBodies
 from bridge.app.web.request_heads import BoundedHeads
 from bridge.errors import BridgeError, ConfigError, InvalidData, StoreError
@@ -259,6 +260,7 @@ def _admin_routes(bridge: Bridge, control: ControlAccess) -> list[BaseRoute]:
         Route("/tokens", guarded(_tokens), methods=["POST"]),
         Route("/erase", guarded(_erase), methods=["POST"]),
         Route("/hold", guarded(_hold), methods=["POST"]),
+        Route("/prune", guarded(_prune), methods=["POST"]),
     ]
 
 
@@ -379,6 +381,14 @@ async def _erase(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
     record, cleaned = await erase(bridge.store, path, blobs, erasure, alone=False)
     await bridge.router.operations.wake_lanes()
     return {"counts": dict(record.counts), "cleaned": cleaned}
+
+
+async def _prune(bridge: Bridge, _body: dict[str, Any]) -> dict[str, Any]:
+    """Remove now what the configuration does not keep any longer."""
+    pruned = await prune(bridge.store, retention_of(bridge.settings, bridge.rooms.all))
+    path, blobs = bridge.settings.store.path, bridge.files.blobs
+    await clean_up(bridge.store, path, blobs, alone=False)
+    return {"messages": pruned.messages, "payloads": pruned.payloads}
 
 
 async def _hold(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:

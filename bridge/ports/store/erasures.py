@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from bridge.model.erasure_records import Erasure, ErasureRecord, LegalHold
+from bridge.model.erasure_records import (
+    Erasure,
+    ErasureRecord,
+    LegalHold,
+    Pruned,
+    Retention,
+)
 
 
 class ErasureStore(Protocol):
@@ -52,6 +58,18 @@ class ErasureStore(Protocol):
 
     async def set_cleaned(self) -> None:
         """Note that the files of all erasures are removed and freed space is overwritten."""
+        ...
+
+    async def prune_messages(self, policy: Retention, after: int | None) -> Pruned:
+        """Erase the next messages whose time is over, without those under a legal hold; `after` is
+        the `last` of the step before. Each step is short, and an erasure of its own."""
+        ...
+
+    async def prune_payloads(
+        self, policy: Retention, after: int | None, *, imported: bool
+    ) -> Pruned:
+        """Remove the next native payloads whose time is over: of live events that are processed,
+        or of imports. `after` is the `last` of the step before."""
         ...
 
     async def add_hold(self, hold: LegalHold) -> None:

@@ -34,6 +34,39 @@ WHERE (h.channel IS NULL OR h.channel = m.channel)
     ))
 LIMIT 1;
 
+-- name: leave_held
+DELETE FROM erased WHERE n IN (
+SELECT e.n FROM legal_holds AS h, erased AS e
+CROSS JOIN messages AS m ON m.n = e.n
+WHERE (h.channel IS NULL OR h.channel = m.channel)
+  AND (h.actor IS NULL OR h.actor = json_extract(CAST(m.author AS TEXT), '$.id'))
+  AND (h.since IS NULL OR m.time >= h.since) AND (h.until IS NULL OR m.time < h.until)
+  AND (h.room IS NULL OR m.channel IN (SELECT p.member FROM periods AS p WHERE p.room = h.room)
+    OR EXISTS (
+      SELECT 1 FROM entries AS x JOIN timelines AS t ON t.n = x.timeline
+      JOIN rooms AS r ON r.conversation = t.id WHERE x.message = m.n AND r.room = h.room
+    ))
+);
+
+-- name: choose_number
+INSERT INTO erased SELECT n, id, row FROM messages WHERE n = ?;
+
+-- name: older_messages
+SELECT m.n, m.moment, m.time, m.channel,
+  (SELECT group_concat(t.id) FROM entries AS e JOIN timelines AS t ON t.n = e.timeline
+   WHERE e.message = m.n AND t.kind = 'room')
+FROM messages AS m
+WHERE m.moment > ? AND m.moment < ? AND m.outcome <> 'erased' AND m.state <> 'streaming'
+ORDER BY m.moment LIMIT ?;
+
+-- name: done_payloads
+SELECT i.id, i.channel, i.received_at FROM inbox AS i JOIN payloads AS p ON p.row = i.id
+WHERE i.id > ? AND i.state = 'done' ORDER BY i.id LIMIT ?;
+
+-- name: imported_payloads
+SELECT i.message, m.channel, m.time FROM imported_payloads AS i JOIN messages AS m ON m.n = i.message
+WHERE i.message > ? ORDER BY i.message LIMIT ?;
+
 -- name: bodies_of_erased
 SELECT m.body, m.author FROM erased AS e CROSS JOIN messages AS m ON m.n = e.n
 UNION ALL SELECT v.body, x'' FROM erased AS e CROSS JOIN versions AS v ON v.message = e.n;
@@ -81,7 +114,8 @@ UPDATE versions SET body = ? WHERE message = ? AND version = ?;
 
 -- name: erase_body
 UPDATE messages SET
-  body = ?, author = ?, state = 'deleted', changed = ?, reactions = NULL, feedback = NULL
+  body = ?, author = ?, state = 'deleted', changed = ?, reactions = NULL, feedback = NULL,
+  outcome = 'erased'
 WHERE n = ?;
 
 -- name: erase_versions

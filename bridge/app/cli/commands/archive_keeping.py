@@ -1,4 +1,4 @@
-"""`uacs-bridge archive erase`, `erasures` and `hold`: what is forgotten, and what must be kept."""
+"""`uacs-bridge archive erase`, `erasures`, `prune` and `hold`: what goes, and what must stay."""
 
 from __future__ import annotations
 
@@ -234,6 +234,33 @@ async def _erasures(path: Path) -> Sequence[Any]:
         return await store.erasures()
 
 
+@click.command("prune")
+@config_option
+@json_option
+def prune(config: Path, as_json: bool) -> None:
+    """Remove now what the configuration does not keep any longer.
+
+    A running bridge does that once a day (`archive.keep` and the `keep` of rooms). The command
+    needs a running bridge, which knows its rooms.
+
+    \b
+    Examples:
+      uacs-bridge archive prune
+    """
+    from bridge.app.control import running_bridge
+    from bridge.app.printing import print_json
+
+    path = settings_from(config).store.path
+    running = running_bridge(path)
+    if running is None:
+        raise ConfigError(f"No bridge runs with the store {str(path)!r}; it prunes once a day")
+    pruned = running.ask("/admin/prune", {}, _DEADLINE)
+    if as_json:
+        print_json(pruned)
+        return
+    click.echo(f"{pruned['messages']:,} messages erased, {pruned['payloads']:,} payloads removed")
+
+
 # --- legal holds ------------------------------------------------------------------------------
 
 
@@ -361,4 +388,4 @@ def _time(text: str | None) -> float | None:
         raise ConfigError(f"{text!r} is no time; write 2026-01-31 or 2026-01-31T08:00Z") from None
 
 
-COMMANDS: Sequence[click.Command] = (erase, erasures, hold)
+COMMANDS: Sequence[click.Command] = (erase, erasures, prune, hold)

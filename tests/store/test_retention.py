@@ -1,0 +1,162 @@
+"""Messages and payloads whose time is over are removed, in steps, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bridge.model import MessageId
+from bridge.model.admission import Admission
+from bridge.model.archive_records import channel_timeline
+from bridge.model.erasure_records import LegalHold, Retention
+from bridge.model.export_records import ImportBatch
+from bridge.store import SqliteStore
+from bridge.testing.clock import START, ManualClock
+from bridge.testing.store_contract import HOME, ROOM_TIMELINE, admit, new_message, raw
+from tests.archive.conversation import exported
+
+DAY = 86_400.0
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(START + 100 * DAY)
+
+
+async def state(store: SqliteStore, name: str) -> str:
+    stored = await store.message(MessageId(f"tin:W1:home:{name}"))
+    assert stored
+    return stored.state
+
+
+async def fill(store: SqliteStore, *days: float) -> None:
+    for number, age in enumerate(days):
+        new = new_message(f"m{number}", f"words{number} of some length", time=START + age * DAY)
+        await admit(store, new, timelines=(channel_timeline(HOME), ROOM_TIMELINE))
+
+
+ROOM_ID = str(ROOM_TIMELINE.id)
+POLICIES: list[tuple[Mapping[str, Any], list[str]]] = [
+    ({}, ["complete", "complete", "complete"]),
+    ({"messages_else": 30 * DAY}, ["deleted", "deleted", "complete"]),
+    ({"messages_else": 95 * DAY}, ["deleted", "complete", "complete"]),
+    ({"messages": {HOME.key: 30 * DAY}}, ["deleted", "deleted", "complete"]),
+    ({"messages": {HOME.key: None}, "messages_else": DAY}, ["complete", "complete", "complete"]),
+    ({"messages": {HOME.key: DAY, ROOM_ID: 95 * DAY}}, ["deleted", "complete", "complete"]),
+    ({"messages": {"tin:W1:away": DAY}}, ["complete", "complete", "complete"]),
+]
+
+
+@pytest.mark.parametrize(("policy", "states"), POLICIES, ids=lambda value: str(value)[:60])
+async def test_messages_are_erased_when_their_time_is_over(
+    store: SqliteStore, policy: Mapping[str, Any], states: list[str]
+) -> None:
+    await fill(store, 0, 50, 90)
+
+    await store.prune_messages(Retention(**policy), None)
+
+    assert [await state(store, f"m{number}") for number in range(3)] == states
+    assert (await store.verify_chain({})).faults == []
+
+
+async def test_an_erased_message_is_in_no_file_and_is_not_erased_again(
+    store: SqliteStore, path: Path
+) -> None:
+    await fill(store, 0, 90)
+
+    first = await store.prune_messages(Retention(messages_else=30 * DAY), None)
+    again = await store.prune_messages(Retention(messages_else=30 * DAY), None)
+    assert await store.overwrite_freed(alone=True)
+
+    assert (first.messages, again.messages) == (1, 0)
+    content = b"".join(file.read_bytes() for file in path.parent.rglob("*") if file.is_file())
+    assert b"words0" not in content
+    assert b"words1" in content
+    (record,) = await store.erasures()
+    assert (record.by, record.subject) == ("retention", "messages")
+
+
+async def test_many_messages_are_erased_in_steps(store: SqliteStore, clock: ManualClock) -> None:
+    clock.now += 1000 * DAY
+    messages = tuple(exported(number) for number in range(450))
+    await store.add_imported(ImportBatch("tin", "tin", messages=messages))
+    policy, last, steps = Retention(messages_else=DAY), None, list[int]()
+
+    while True:
+        step = await store.prune_messages(policy, last)
+        steps.append(step.messages)
+        if (last := step.last) is None:
+            break
+
+    assert steps == [200, 200, 50]
+
+
+async def test_a_legal_hold_protects_messages_and_payloads(
+    store: SqliteStore, clock: ManualClock
+) -> None:
+    clock.now += 1000 * DAY
+    await store.accept(raw(1), advance=False)
+    await store.admit(Admission("routed", 1, new_message("m0", time=START)))
+    await fill_other(store)
+    await store.add_hold(LegalHold("h", "op", "r", START, channel=HOME, until=START + DAY))
+
+    await store.prune_messages(Retention(messages_else=DAY), None)
+    payloads = await store.prune_payloads(
+        Retention(payloads_outside=0.0, payloads_else=0.0), None, imported=True
+    )
+
+    assert [await state(store, name) for name in ("m0", "m1")] == ["complete", "deleted"]
+    assert payloads.payloads == 1
+
+
+async def fill_other(store: SqliteStore) -> None:
+    await admit(store, new_message("m1", time=START + 2 * DAY), timelines=(channel_timeline(HOME),))
+    await store.add_imported(ImportBatch("tin", "tin", messages=(exported(7),)))
+
+
+@pytest.mark.parametrize(
+    ("policy", "removed"),
+    [
+        ({}, 0),
+        ({"payloads_outside": DAY}, 1),
+        ({"payloads_outside": DAY, "channels": frozenset((HOME.key,))}, 0),
+        ({"payloads_else": DAY, "channels": frozenset((HOME.key,))}, 1),
+        ({"payloads": {HOME.key: 3 * DAY}, "channels": frozenset((HOME.key,))}, 0),
+        ({"payloads": {HOME.key: 2 * DAY}, "channels": frozenset((HOME.key,))}, 1),
+    ],
+)
+async def test_payloads_of_processed_events_are_removed_when_their_time_is_over(
+    store: SqliteStore, clock: ManualClock, policy: Mapping[str, Any], removed: int
+) -> None:
+    await store.accept(raw(1), advance=False)
+    await store.admit(Admission("routed", 1, new_message("m1")))
+    await store.accept(raw(2), advance=False)  # it waits
+    clock.now += 2 * DAY
+
+    pruned = await store.prune_payloads(Retention(**policy), None, imported=False)
+
+    assert pruned.payloads == removed
+    assert len(await store.waiting_rows()) == 1
+    explanation = await store.explain(new_message("m1").id)
+    assert explanation
+    assert (explanation.raw is None) == bool(removed)
+
+
+async def test_payloads_of_imports_go_by_the_time_of_their_message(
+    store: SqliteStore, clock: ManualClock
+) -> None:
+    clock.now += 1000 * DAY
+    old, young = exported(1), exported(2)
+    time = young.posted.time.replace(year=2200)
+    young = replace(young, posted=young.posted.model_copy(update={"time": time}))
+    await store.add_imported(ImportBatch("tin", "tin", messages=(old, young)))
+
+    pruned = await store.prune_payloads(
+        Retention(payloads_else=DAY, payloads_outside=0.0), None, imported=True
+    )
+
+    assert pruned.payloads == 1
