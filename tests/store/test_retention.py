@@ -98,19 +98,20 @@ async def test_many_messages_are_erased_in_steps(store: SqliteStore, clock: Manu
 async def test_a_legal_hold_protects_messages_and_payloads(
     store: SqliteStore, clock: ManualClock
 ) -> None:
-    clock.now += 1000 * DAY
+    clock.now = START
     await store.accept(raw(1), advance=False)
     await store.admit(Admission("routed", 1, new_message("m0", time=START)))
     await fill_other(store)
+    clock.now += 1000 * DAY
     await store.add_hold(LegalHold("h", "op", "r", START, channel=HOME, until=START + DAY))
 
-    await store.prune_messages(Retention(messages_else=DAY), None)
-    payloads = await store.prune_payloads(
-        Retention(payloads_outside=0.0, payloads_else=0.0), None, imported=True
-    )
+    policy = Retention(messages_else=DAY, payloads_else=0.0, payloads_outside=0.0)
+    imported = await store.prune_payloads(policy, None, imported=True)
+    live = await store.prune_payloads(policy, None, imported=False)
+    await store.prune_messages(policy, None)
 
     assert [await state(store, name) for name in ("m0", "m1")] == ["complete", "deleted"]
-    assert payloads.payloads == 1
+    assert (imported.payloads, live.payloads) == (1, 0)
 
 
 async def fill_other(store: SqliteStore) -> None:
