@@ -40,7 +40,7 @@ from bridge.model.admission import Admission
 from bridge.model.archive_records import NewMessage, Timeline
 from bridge.model.outbox_records import Settlement
 from bridge.runtime.clock import SystemClock
-from bridge.store import SqliteStore, archive, links, open_sqlite
+from bridge.store import SqliteStore, archive, open_sqlite
 from bridge.store.links import SQL
 from bridge.store.schema import open_to_read
 from bridge.uacs import Actor, Message, TextPart, to_timestamp
@@ -207,7 +207,7 @@ class Subject:
                 at, native_id, _ = chance.choice(entry.places)
                 channel = self.rooms[entry.room][at]
                 took = time.perf_counter_ns()
-                root = links.root_in_channel(self.reading, entry.id, channel.key)
+                root = threads.root_in_channel(self.reading, entry.id, channel.key)
                 self._note("root" + which, took)
                 assert root == native_id
 
