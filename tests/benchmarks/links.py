@@ -40,7 +40,7 @@ from bridge.model.admission import Admission
 from bridge.model.archive_records import NewMessage, Timeline
 from bridge.model.outbox_records import Settlement
 from bridge.runtime.clock import SystemClock
-from bridge.store import SqliteStore, archive, open_sqlite
+from bridge.store import SqliteStore, archive, open_sqlite, threads
 from bridge.store.links import SQL
 from bridge.store.schema import open_to_read
 from bridge.uacs import Actor, Message, TextPart, to_timestamp
