@@ -8,8 +8,9 @@ from contextlib import AbstractContextManager
 
 from bridge.content.cards.reader import Cards
 from bridge.errors import CodecError
-from bridge.model import AccountId, ActorId, LaneId, OperationId, PersonId, RoomId
+from bridge.model import AccountId, ActorId, ChannelRef, LaneId, OperationId, PersonId, RoomId
 from bridge.ports.store.outbox import OutboxStore
+from bridge.router.recovery.backfill import BackfillProgress
 from bridge.router.recovery.read_order import Progress
 from bridge.router.wiring import Parts
 from bridge.uacs import ContentPart, Message
@@ -86,6 +87,25 @@ class Operations:
         """Forget what was spent under this key, so that its whole quota is free. Raises
         StoreError."""
         await self._turns.quotas.forget(quota_key)
+
+    # --- the past -------------------------------------------------------------------------------
+
+    def begin_backfill(
+        self, channels: Sequence[tuple[AccountId, ChannelRef]], since: float
+    ) -> Sequence[BackfillProgress]:
+        """Read what was said in these channels from `since` (seconds since 1970) on into the
+        archive, one after the other. Returns the state of all backfills."""
+        self._recovery.backfill.begin(channels, since)
+        return self._recovery.backfill.progress
+
+    def stop_backfill(self) -> int:
+        """Stop all backfills; what they read stays. Returns how many there were."""
+        return self._recovery.backfill.stop()
+
+    @property
+    def backfills(self) -> Sequence[BackfillProgress]:
+        """The state of all backfills since the start."""
+        return self._recovery.backfill.progress
 
     # --- what programs write and read -----------------------------------------------------------
 

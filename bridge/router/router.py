@@ -126,6 +126,7 @@ class Router:
         await self.inbox.close()
         await inbound.queues.close()
         await inbound.orphans.close()
+        await recovery.backfill.close()
         await inbound.fetcher.close()
         await self.parts.rooms.linking.close()
         await self.parts.outbound.lanes.close(self._shared.timeouts.drain)

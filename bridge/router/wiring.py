@@ -67,6 +67,7 @@ from bridge.router.outbound.send import InFlightCalls, Sender
 from bridge.router.outbound.settle import DuplicateRemover, Settler
 from bridge.router.outbound.streams import StreamRenderer
 from bridge.router.outbound.typing import Typing
+from bridge.router.recovery.backfill import Backfill
 from bridge.router.recovery.catch_up import CatchUp
 from bridge.router.recovery.channel_reader import ChannelReader
 from bridge.router.recovery.gaps import Gaps
@@ -215,6 +216,7 @@ class RecoveryParts:
     other_bridges: OtherBridges
     catch_up: CatchUp
     reader: ChannelReader
+    backfill: Backfill
 
 
 @dataclass(frozen=True)
@@ -539,9 +541,13 @@ def wire_recovery(
         signals.sending_resumed,
     )  # fmt: skip
     signals.unknown_post.subscribe(other_bridges.unknown_post)
-    return RecoveryParts(
-        watchdog=watchdog, other_bridges=other_bridges, catch_up=catch_up, reader=reader
+    backfill = Backfill(
+        store, connectors, all_rooms, rooms.people, rooms.bans, inbound.fetcher, clock, timeouts
     )
+    return RecoveryParts(
+        watchdog=watchdog, other_bridges=other_bridges, catch_up=catch_up, reader=reader,
+        backfill=backfill,
+    )  # fmt: skip
 
 
 def wire(shared: Dependencies, configuration: Configuration) -> Parts:

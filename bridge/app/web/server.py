@@ -26,6 +26,7 @@ from bridge.app.api.api_keys import token_from_json
 from bridge.app.api.gateway import BridgeGateway
 from bridge.app.api.problems import Problem
 from bridge.app.api.routes import Api
+from bridge.app.archive.backfill import backfill_channels, backfill_json
 from bridge.app.archive.erasing import change_hold, clean_up, erase, erasure_of
 from bridge.app.build import Bridge
 from bridge.app.control import ControlAccess
@@ -261,6 +262,7 @@ def _admin_routes(bridge: Bridge, control: ControlAccess) -> list[BaseRoute]:
         Route("/erase", guarded(_erase), methods=["POST"]),
         Route("/hold", guarded(_hold), methods=["POST"]),
         Route("/prune", guarded(_prune), methods=["POST"]),
+        Route("/backfill", guarded(_backfill), methods=["POST"]),
     ]
 
 
@@ -389,6 +391,22 @@ async def _prune(bridge: Bridge, _body: dict[str, Any]) -> dict[str, Any]:
     path, blobs = bridge.settings.store.path, bridge.files.blobs
     await clean_up(bridge.store, path, blobs, alone=False)
     return {"messages": pruned.messages, "payloads": pruned.payloads}
+
+
+async def _backfill(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
+    """`begin` the backfill of a room or channel from `since` on, `stop` all, or only tell how far
+    they are ({})."""
+    operations = bridge.router.operations
+    match body:
+        case {"begin": str(name), "since": int() | float() as since}:
+            operations.begin_backfill(backfill_channels(bridge.rooms.all, name), since)
+        case {"stop": True}:
+            operations.stop_backfill()
+        case _ if body:
+            raise InvalidData("it is {begin: name, since: seconds} or {stop: true}")
+        case _:
+            pass
+    return {"backfills": [backfill_json(progress) for progress in operations.backfills]}
 
 
 async def _hold(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from uuid import UUID
 import click
 
 from bridge.app.cli.commands import (
+    archive_backfill,
     archive_files,
     archive_keeping,
     archive_search,
@@ -32,6 +33,7 @@ def command() -> None:
 
 for subcommand in (
     *archive_files.COMMANDS,
+    archive_backfill.command,
     archive_search.command,
     *archive_keeping.COMMANDS,
     archive_verify.command,
