@@ -70,5 +70,5 @@ async def test_a_bad_order_is_refused(
     found = running_bridge(running[1].with_name("b.sqlite3"))
     assert isinstance(found, RunningBridge)
 
-    with pytest.raises(BridgeError, match="it is {begin: name"):
+    with pytest.raises(BridgeError, match=r"it is \{begin: name"):
         await asyncio.to_thread(found.ask, "/admin/backfill", body)
