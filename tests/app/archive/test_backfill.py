@@ -67,7 +67,7 @@ async def test_without_a_running_bridge_the_command_says_how_to_start_one(tmp_pa
 async def test_a_bad_order_is_refused(
     running: tuple[Bridge, Path], body: dict[str, object]
 ) -> None:
-    found = running_bridge(running[1].with_name("b.sqlite3"))
+    found = await asyncio.to_thread(running_bridge, running[1].with_name("b.sqlite3"))
     assert isinstance(found, RunningBridge)
 
     with pytest.raises(BridgeError, match=r"it is \{begin: name"):
