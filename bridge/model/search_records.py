@@ -62,6 +62,14 @@ class FoundMessage:
 
 
 @dataclass(frozen=True)
+class Surroundings:
+    """The messages before and behind a found one in its conversation, oldest first."""
+
+    before: tuple[FoundMessage, ...] = ()
+    behind: tuple[FoundMessage, ...] = ()
+
+
+@dataclass(frozen=True)
 class SearchPage:
     """Found messages, newest first; `more` is the `before` of the next page, None at the end."""
 

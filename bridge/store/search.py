@@ -17,7 +17,14 @@ from uuid import UUID
 import orjson
 
 from bridge.content.messages.search_text import search_text, spaced
-from bridge.model.search_records import Condition, FoundMessage, Search, SearchPage, Words
+from bridge.model.search_records import (
+    Condition,
+    FoundMessage,
+    Search,
+    SearchPage,
+    Surroundings,
+    Words,
+)
 from bridge.store import archive_rows
 from bridge.store.moments import moment_at
 from bridge.store.queries import read_queries
@@ -116,6 +123,17 @@ def find(db: sqlite3.Connection, search: Search, limit: int, before: int | None)
     rows = db.execute(SQL["find"], values).fetchall()
     found = tuple(_found(db, row) for row in rows[:limit])
     return SearchPage(found, found[-1].moment if len(rows) > limit else None)
+
+
+def around(
+    db: sqlite3.Connection, found: FoundMessage, conversation: UUID, search: Search, count: int
+) -> Surroundings:
+    """Return the messages before and behind one in a conversation, as its reader may see them."""
+    readers = json.dumps(search.readers, ensure_ascii=False)
+    values = (str(conversation), found.moment, search.deleted, readers, count)
+    earlier = [_found(db, row) for row in db.execute(SQL["earlier"], values).fetchall()]
+    later = [_found(db, row) for row in db.execute(SQL["later"], values).fetchall()]
+    return Surroundings(tuple(reversed(earlier)), tuple(later))
 
 
 def _found(db: sqlite3.Connection, row: Sequence[Any]) -> FoundMessage:

@@ -79,7 +79,7 @@ from bridge.model.room_records import (
     RoomPause,
     RoomStanding,
 )
-from bridge.model.search_records import Search, SearchPage
+from bridge.model.search_records import FoundMessage, Search, SearchPage, Surroundings
 from bridge.model.store_status import Explanation, StorePulse, StoreStatus
 from bridge.model.turn_records import (
     Approval,
@@ -393,6 +393,11 @@ class SqliteStore:
 
     async def find(self, search: Search, *, limit: int, before: int | None = None) -> SearchPage:
         return await self._read(of_search.find, search, limit, before)
+
+    async def around(
+        self, found: FoundMessage, conversation: UUID, search: Search, *, count: int
+    ) -> Surroundings:
+        return await self._read(of_search.around, found, conversation, search, count)
 
     async def conversations_named(self, name: str) -> Sequence[str]:
         return await self._read(of_search.conversations_named, name)

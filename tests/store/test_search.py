@@ -86,6 +86,27 @@ async def test_a_search_finds_words_phrases_prefixes_and_any_script(
     assert await found(archive, search) == numbers
 
 
+async def test_a_found_message_has_its_surroundings_as_its_reader_may_see_them(
+    store: SqliteStore,
+) -> None:
+    messages = [exported(number, text=f"word{number}") for number in range(1, 8)]
+    posted = messages[3].posted.model_copy(update={"audience": (BOB.id,)})
+    messages[3] = replace(messages[3], posted=posted)
+    messages[5] = replace(messages[5], deleted=True)
+    await add(store, *messages)
+    (found,) = (await store.find(words("word5"), limit=9)).found
+
+    async def shown(search: Search, count: int) -> tuple[list[str | None], list[str | None]]:
+        around = await store.around(found, found.conversations[0], search, count=count)
+        return [m.stored.native_id for m in around.before], [
+            m.stored.native_id for m in around.behind
+        ]
+
+    assert await shown(Search(), 2) == (["2", "3"], ["7"])
+    assert await shown(Search(readers=(BOB.id,), deleted=True), 2) == (["3", "4"], ["6", "7"])
+    assert await shown(Search(), 0) == ([], [])
+
+
 async def test_conditions_are_combined(store: SqliteStore) -> None:
     await add(
         store,

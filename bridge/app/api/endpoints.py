@@ -172,7 +172,10 @@ async def _search(call: ApiCall) -> ASGIApp:
     else:
         rooms = [queries.room_of(call.gateway, call.caller, room_name)]
     before = call.number("before", None, queries.LARGEST_NUMBER)
-    return _json(await queries.search(call.gateway, call.caller, rooms, query, limit, before))
+    context = call.number("context", None, queries.MOST_CONTEXT) or 0
+    return _json(
+        await queries.search(call.gateway, call.caller, rooms, query, limit, before, context)
+    )
 
 
 async def _blob(call: ApiCall) -> ASGIApp:
@@ -204,6 +207,7 @@ _KEY = Parameter(
 )  # fmt: skip
 _LIMIT = {**_WHOLE, "maximum": queries.MOST_MESSAGES, "default": 50}
 _FOUND = {**_WHOLE, "maximum": queries.MOST_FOUND, "default": 20}
+_CONTEXT = {**_WHOLE, "maximum": queries.MOST_CONTEXT}
 _POSITION = {"type": "string", "pattern": r"^\d{1,15}\.\d{1,15}$"}
 
 ENDPOINTS: tuple[Endpoint, ...] = (
@@ -269,6 +273,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
             Parameter("room", "Search only this room.", _TEXT),
             Parameter("limit", "How many messages.", _FOUND),
             Parameter("before", "The `next` of the page before.", _NUMBER),
+            Parameter("context", "How many messages on each side of a found one.", _CONTEXT),
         ),
         gives=Hits,
     ),

@@ -23,12 +23,15 @@ from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.errors import StoreError
 from bridge.model import MessageId, message_id_of
 from bridge.model.archive_records import Position, StoredMessage
+from bridge.model.search_records import FoundMessage
 from bridge.model.times import datetime_of
+from bridge.ports.store.archive import ArchiveStore
 from bridge.router.rooms.programs import outside_channel
 from bridge.uacs import Conversation, Message, StructuredDataPart, to_timestamp, write
 
 MOST_MESSAGES = 200  # per page
 MOST_FOUND = 50  # per search
+MOST_CONTEXT = 10  # messages on each side of a found one
 LONGEST_QUERY = 500  # characters
 LARGEST_NUMBER = 2**53  # the largest number of a message in its room
 _POSITION = re.compile(r"(\d{1,15})\.(\d{1,15})")
@@ -180,8 +183,9 @@ async def search(
     query: str,
     limit: int,
     before: int | None = None,
+    context: int = 0,
 ) -> dict[str, Any]:
-    """The fields of `Hits`, ready for JSON.
+    """The fields of `Hits`, ready for JSON; with `context` messages on each side of a hit.
 
     Raises:
         Problem: 422; the query cannot be understood.
@@ -205,8 +209,20 @@ async def search(
         number = await store.number_of(room.conversation, MessageId(message.message_id))
         (whole,) = await with_additions(store, [message])
         fragment = orjson.Fragment(write(whole))
-        hits.append({"room": room.id, "number": number, "message": fragment})
+        hit: dict[str, Any] = {"room": room.id, "number": number, "message": fragment}
+        if context:
+            around = await store.around(found, room.conversation, resolved, count=context)
+            hit["before"] = await _views(store, room, around.before)
+            hit["behind"] = await _views(store, room, around.behind)
+        hits.append(hit)
     return {"hits": hits, "next": page.more}
+
+
+async def _views(
+    store: ArchiveStore, room: RoomView, found: Sequence[FoundMessage]
+) -> list[orjson.Fragment]:
+    shown = [outside_view(one.stored.message, room.tools) for one in found]
+    return [orjson.Fragment(write(message)) for message in await with_additions(store, shown)]
 
 
 def media_type_of(message: Message, file_id: str) -> str | None:

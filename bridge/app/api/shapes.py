@@ -135,6 +135,12 @@ class Hit(_Shape):
     room: str
     number: int
     message: dict[str, Any] = Field(description="A UACS Message.")
+    before: list[dict[str, Any]] | None = Field(
+        default=None, description="With `context`: the messages before it, oldest first."
+    )
+    behind: list[dict[str, Any]] | None = Field(
+        default=None, description="With `context`: the messages behind it."
+    )
 
 
 class Hits(_Shape):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Protocol
+from uuid import UUID
 
-from bridge.model.search_records import Search, SearchPage
+from bridge.model.search_records import FoundMessage, Search, SearchPage, Surroundings
 
 
 class SearchStore(Protocol):
@@ -21,6 +22,19 @@ class SearchStore(Protocol):
             search: what to find, and who reads.
             limit: maximum number of messages.
             before: the `more` of the page before; None for the first page.
+        """
+        ...
+
+    async def around(
+        self, found: FoundMessage, conversation: UUID, search: Search, *, count: int
+    ) -> Surroundings:
+        """Return the messages around a found one.
+
+        Args:
+            found: the message.
+            conversation: in which of its conversations.
+            search: who reads, and whether deleted messages are shown.
+            count: maximum number on each side.
         """
         ...
 

@@ -18,6 +18,28 @@ FROM words CROSS JOIN messages AS m ON m.moment = words.rowid
 WHERE words MATCH ? AND words.rowid > ? AND words.rowid < ?
 ORDER BY words.rowid DESC LIMIT ?;
 
+-- name: earlier
+SELECT m.moment, m.body, m.reactions, m.feedback, m.author, m.time, m.channel, m.thread, m.native_id, m.root,
+  m.state, m.changed, m.reply_to, m.n
+FROM entries AS e CROSS JOIN messages AS m ON m.n = e.message
+WHERE e.timeline = (SELECT n FROM timelines WHERE id = ?1) AND e.moment < ?2
+  AND m.state <> 'streaming' AND (?3 OR m.state <> 'deleted')
+  AND (m.audience IS NULL OR EXISTS (
+    SELECT 1 FROM json_each(m.audience) AS actor WHERE instr(?4, '"' || actor.value || '"')
+  ))
+ORDER BY e.moment DESC LIMIT ?5;
+
+-- name: later
+SELECT m.moment, m.body, m.reactions, m.feedback, m.author, m.time, m.channel, m.thread, m.native_id, m.root,
+  m.state, m.changed, m.reply_to, m.n
+FROM entries AS e CROSS JOIN messages AS m ON m.n = e.message
+WHERE e.timeline = (SELECT n FROM timelines WHERE id = ?1) AND e.moment > ?2
+  AND m.state <> 'streaming' AND (?3 OR m.state <> 'deleted')
+  AND (m.audience IS NULL OR EXISTS (
+    SELECT 1 FROM json_each(m.audience) AS actor WHERE instr(?4, '"' || actor.value || '"')
+  ))
+ORDER BY e.moment ASC LIMIT ?5;
+
 -- name: unindexed
 SELECT n FROM messages WHERE n > ? AND state <> 'streaming' ORDER BY n LIMIT 1000;
 

@@ -561,6 +561,20 @@ async def test_hidden_content_is_not_found_by_a_search() -> None:
     assert [len(hits) for hits in found] == [1, 0]
 
 
+async def test_a_search_gives_the_messages_around_a_hit_without_whispers() -> None:
+    async with served() as api:
+        for text in ("one", "two", "three"):
+            await api.post(text)
+        params = {"q": "two", "context": "1"}
+        (hit,) = (await api.http.get("/v1/search", params=params)).json()["hits"]
+        refused = await api.http.get("/v1/search", params={"q": "two", "context": "11"})
+
+    texts = [[m["content"][0]["text"] for m in hit[side]] for side in ("before", "behind")]
+    assert texts == [["one"], ["three"]]
+    assert hit["before"][0]["metadata"]["uacs_bridge"]["channel"]
+    assert refused.status_code == 422
+
+
 def test_a_program_sees_tool_calls_as_the_room_shows_them() -> None:
     call = ToolCallPart(id="c1", name="calendar__list", arguments={"day": "secret day"})
     result = ToolResultPart(tool_call_id="c1", content="secret result")

@@ -13,7 +13,9 @@ import click
 from bridge.app.cli.commands.options import config_option, json_option, settings_from
 
 if TYPE_CHECKING:
-    from bridge.model.search_records import FoundMessage, SearchPage
+    from collections.abc import Sequence
+
+    from bridge.model.search_records import FoundMessage, SearchPage, Surroundings
 
 _EXCERPT = 300  # characters
 
@@ -23,6 +25,8 @@ _EXCERPT = 300  # characters
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True,
               help="How many messages.")  # fmt: skip
 @click.option("--before", type=int, metavar="NEXT", help="The next page, as the page before says.")
+@click.option("--context", type=click.IntRange(0, 50), default=0, metavar="N",
+              help="With so many messages before and behind each.")  # fmt: skip
 @click.option("--deleted", is_flag=True, help="Also deleted messages.")
 @click.option("--reader", metavar="WHO", help="Also messages to this person only.")
 @click.option("--store", type=click.Path(path_type=Path), help="The store's file, instead of the "
@@ -33,6 +37,7 @@ def command(
     query: tuple[str, ...],
     limit: int,
     before: int | None,
+    context: int,
     deleted: bool,
     reader: str | None,
     store: Path | None,
@@ -51,18 +56,28 @@ def command(
     Examples:
       uacs-bridge archive search deploy friday
       uacs-bridge archive search '"went wrong" from:Ann in:general after:2026-01-31'
+      uacs-bridge archive search outage --context 3
       uacs-bridge archive search has:file from:slack:Bob --store archive.sqlite3
     """
     path = settings_from(config).store.path if store is None else store
     text = " ".join(f'"{part}"' if " " in part and len(query) > 1 else part for part in query)
-    page = asyncio.run(_find(path, text, limit, before, reader, deleted=deleted))
+    page, surroundings = asyncio.run(
+        _find(path, text, limit, before, reader, context, deleted=deleted)
+    )
     if as_json:
         from bridge.app.printing import print_json
 
-        print_json({"found": [_json(found) for found in page.found], "next": page.more})
+        shown = [_with_context(*both) for both in zip(page.found, surroundings, strict=True)]
+        print_json({"found": shown, "next": page.more})
         return
-    for found in page.found:
+    for found, around in zip(page.found, surroundings, strict=True):
+        for earlier in around.before:
+            click.echo(_around_line(earlier))
         click.echo(_line(found))
+        for later in around.behind:
+            click.echo(_around_line(later))
+        if context:
+            click.echo()
     if not page.found:
         click.echo("Nothing found")
     if page.more is not None:
@@ -70,11 +85,19 @@ def command(
 
 
 async def _find(
-    path: Path, text: str, limit: int, before: int | None, reader: str | None, *, deleted: bool
-) -> SearchPage:
+    path: Path,
+    text: str,
+    limit: int,
+    before: int | None,
+    reader: str | None,
+    context: int,
+    *,
+    deleted: bool,
+) -> tuple[SearchPage, Sequence[Surroundings]]:
     from bridge.app.cli.commands.find_person import find_person
     from bridge.archive.search_names import names_in
     from bridge.archive.search_query import read_query
+    from bridge.model.search_records import Surroundings
     from bridge.runtime.clock import SystemClock
     from bridge.store.sqlite import open_sqlite_to_read
 
@@ -83,7 +106,14 @@ async def _find(
         search = await read_query(text, names_in(store))
         readers = () if reader is None else (await find_person(store, reader),)
         search = replace(search, readers=readers, deleted=deleted)
-        return await store.find(search, limit=limit, before=before)
+        page = await store.find(search, limit=limit, before=before)
+        surroundings = [
+            await store.around(found, found.conversations[0], search, count=context)
+            if context and found.conversations
+            else Surroundings()
+            for found in page.found
+        ]
+        return page, surroundings
     finally:
         await store.close()
 
@@ -96,7 +126,30 @@ def _line(found: FoundMessage) -> str:
     place = "" if stored.place is None else f" {stored.place.channel.key}"
     state = "" if stored.state == "complete" else f" ({stored.state})"
     head = click.style(f"{time}{place} {stored.author.name}{state}", dim=True)
-    return f"{printable(head)}\n  {printable(_excerpt(found))}\n  {stored.message.message_id}"
+    link = _link(found)
+    return "\n".join(
+        (
+            printable(head),
+            f"  {printable(_excerpt(found))}",
+            f"  {stored.message.message_id}",
+            *([f"  {printable(link)}"] if link else []),
+        )
+    )
+
+
+def _around_line(found: FoundMessage) -> str:
+    from bridge.app.printing import printable
+
+    time = datetime.fromtimestamp(found.stored.time).astimezone().strftime("%H:%M")
+    line = f"    {time} {found.stored.author.name}: {_excerpt(found)}"
+    return printable(click.style(line, dim=True))
+
+
+def _link(found: FoundMessage) -> str:
+    """The address of the original on its platform, as far as it is known."""
+    from bridge.content.messages.metadata import read_bridge_metadata
+
+    return read_bridge_metadata(found.stored.message)[0].origin or ""
 
 
 def _excerpt(found: FoundMessage) -> str:
@@ -106,9 +159,14 @@ def _excerpt(found: FoundMessage) -> str:
     return text if len(text) <= _EXCERPT else text[: _EXCERPT - 1] + "…"
 
 
-def _json(found: FoundMessage) -> dict[str, Any]:
-    from bridge.content.messages.metadata import read_bridge_metadata
+def _with_context(found: FoundMessage, around: Surroundings) -> dict[str, Any]:
+    if not around.before and not around.behind:
+        return _json(found)
+    before, behind = map(_json, around.before), map(_json, around.behind)
+    return {**_json(found), "before": list(before), "behind": list(behind)}
 
+
+def _json(found: FoundMessage) -> dict[str, Any]:
     stored = found.stored
     return {
         "message_id": stored.message.message_id,
@@ -119,5 +177,5 @@ def _json(found: FoundMessage) -> dict[str, Any]:
         "state": stored.state,
         "thread_root": stored.root,
         "reply_to": found.reply_to,
-        "link": read_bridge_metadata(stored.message)[0].origin,
+        "link": _link(found) or None,
     }
