@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from bridge.content.safety.personal_data import Kind, replace_personal_data
 from bridge.content.text.patterns import RegularExpression, matches_of, pattern_of
 from bridge.model.turns import Turn
 from bridge.policies.strings import in_json, in_message, in_turn
 from bridge.uacs import Message
 
-_PATTERNS = {
-    "email": r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+",
-    "card": r"\b(?:\d[ -]?){12,18}\d\b",
-    "key": r"\b(?:sk|pk|ghp|gho|glpat|AKIA|AIza|xox[a-z])[-_A-Za-z0-9]{12,}",
-    "phone": r"\+\d(?:[ ().-]?\d){7,14}",
-}
-Kind = Literal["email", "card", "key", "phone"]
 _PLACEHOLDER = re.compile(r"\[[a-z]{1,20}-\d{1,6}\]")
 
 
@@ -28,7 +22,7 @@ class RedactSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kinds: tuple[Kind, ...] = Field(
-        default=("email", "card", "key"), description="any of email, card, key, phone"
+        default=("email", "card", "key"), description="any of email, card, key, phone, iban"
     )
     patterns: tuple[RegularExpression, ...] = Field(
         default=(), description="further RE2 expressions to replace"
@@ -56,8 +50,8 @@ class Redact:
 
 class _RedactFilter:
     def __init__(self, settings: RedactSettings) -> None:
-        own = [("redacted", pattern_of(pattern)) for pattern in settings.patterns]
-        self._patterns = [(kind, pattern_of(_PATTERNS[kind])) for kind in settings.kinds] + own
+        self._kinds = settings.kinds
+        self._patterns = [pattern_of(pattern) for pattern in settings.patterns]
         self._restore = settings.restore
         self._placeholders: dict[str, str] = {}  # by original value
         self._originals: dict[str, str] = {}  # by placeholder
@@ -75,10 +69,10 @@ class _RedactFilter:
         return in_json(part, self._for_people)
 
     def _redact(self, text: str) -> str:
-        for kind, pattern in self._patterns:
+        text = replace_personal_data(text, self._kinds, self._placeholder)
+        for pattern in self._patterns:
             for value in matches_of(pattern, text):
-                if kind != "card" or _is_card(value):
-                    text = text.replace(value, self._placeholder(kind, value))
+                text = text.replace(value, self._placeholder("redacted", value))
         return text
 
     def _placeholder(self, kind: str, value: str) -> str:
@@ -95,13 +89,6 @@ class _RedactFilter:
         return _PLACEHOLDER.sub(
             lambda match: self._originals.get(match.group(), match.group()), text
         )
-
-
-def _is_card(text: str) -> bool:
-    """Whether the check digit of a card number is correct (ISO/IEC 7812, Luhn)."""
-    digits = [int(character) for character in text if character.isdigit()][::-1]
-    doubled = [2 * digit - 9 * (digit > 4) for digit in digits[1::2]]
-    return (sum(digits[::2]) + sum(doubled)) % 10 == 0
 
 
 class _RedactType:

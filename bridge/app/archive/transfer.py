@@ -14,6 +14,8 @@ from pathlib import Path
 from bridge.app.archive.formats import all_cards
 from bridge.archive.exporting import ExportReport, export
 from bridge.archive.importing import Importer, ImportReport, Progress
+from bridge.archive.redaction import RedactedExport
+from bridge.content.safety.personal_data import Kind
 from bridge.errors import ConfigError
 from bridge.model.export_records import ArchiveFilter
 from bridge.ports.exports import ExportFormat, ReadOptions, WriteOptions
@@ -89,6 +91,7 @@ async def export_file(
     *,
     names: Collection[str] | None = None,
     files: bool = True,
+    redact: Collection[Kind] = (),
     on_progress: Callable[[int], None] = lambda _: None,
 ) -> ExportReport:
     """Write an export of a store, also while a bridge uses it, and beside it a list of SHA-256
@@ -101,7 +104,7 @@ async def export_file(
     store = await open_sqlite_to_read(archive.store, clock=SystemClock())
     try:
         return await _export(target, form, store, archive.blobs if files else None, selection,
-                             names, on_progress)  # fmt: skip
+                             names, redact, on_progress)  # fmt: skip
     finally:
         await store.close()
 
@@ -113,6 +116,7 @@ async def _export(
     blobs_folder: Path | None,
     selection: ArchiveFilter,
     names: Collection[str] | None,
+    redact: Collection[Kind],
     on_progress: Callable[[int], None],
 ) -> ExportReport:
     """The target appears whole or not at all."""
@@ -127,6 +131,7 @@ async def _export(
     writer = form.writer(part, options)
     if writer is None:
         raise ConfigError(f"{form.title} ({form.name}) can only be read")
+    writer = RedactedExport(writer, redact) if redact else writer
     try:
         report = await export(store, writer, selection, names=names, on_progress=on_progress)
         part.rename(target)
@@ -146,6 +151,7 @@ async def convert_file(
     written: ExportFormat,
     *,
     files: bool = True,
+    redact: Collection[Kind] = (),
     on_progress: Callable[[Progress], None] = lambda _: None,
 ) -> tuple[ImportReport, ExportReport]:
     """Convert an export into another format by a store of its own, which is removed.
@@ -158,7 +164,9 @@ async def convert_file(
         imported = await import_file(
             source, read, options, archive, files=files, on_progress=on_progress
         )
-        exported = await export_file(target, written, archive, _EVERYTHING, files=files)
+        exported = await export_file(
+            target, written, archive, _EVERYTHING, files=files, redact=redact
+        )
     return imported, exported
 
 

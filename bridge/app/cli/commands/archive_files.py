@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bridge.app.archive.transfer import Archive
     from bridge.archive.exporting import ExportReport
     from bridge.archive.importing import ImportReport, Progress
+    from bridge.content.safety.personal_data import Kind
     from bridge.model.export_records import ArchiveFilter
     from bridge.ports.exports import ExportFormat, ReadOptions
 
@@ -49,6 +50,13 @@ def _files_option(command: Command) -> Command:
     return click.option(
         "--files/--no-files", default=True, show_default=True, help="With the files of messages."
     )(command)
+
+
+def _redact_option(command: Command) -> Command:
+    return click.option(
+        "--redact", metavar="KINDS",
+        help="Without personal data in texts: any of email,phone,card,iban,key, or all.",
+    )(command)  # fmt: skip
 
 
 @click.command("import")
@@ -112,6 +120,7 @@ def import_(
 @click.option("--until", metavar="TIME", help="Before this time.")
 @click.option("--deleted", is_flag=True, help="With deleted messages, where the format has them.")
 @_files_option
+@_redact_option
 @_store_option
 @config_option
 @json_option
@@ -123,6 +132,7 @@ def export(
     until: str | None,
     deleted: bool,
     files: bool,
+    redact: str | None,
     store: Path | None,
     config: Path,
     as_json: bool,
@@ -136,6 +146,7 @@ def export(
     \b
     Examples:
       uacs-bridge archive export archive.jsonl --format uacs-lines
+      uacs-bridge archive export chats.jsonl --format openai-chat --redact email,phone
       uacs-bridge archive export general.zip --format slack-zip --only general --since 2026-01-01
     """
     from bridge.app.archive.formats import format_named
@@ -145,7 +156,15 @@ def export(
     form = format_named(name)
     selection = _filter(since, until, deleted=deleted)
     report = asyncio.run(
-        export_file(target, form, archive, selection, names=names or None, files=files)
+        export_file(
+            target,
+            form,
+            archive,
+            selection,
+            names=names or None,
+            files=files,
+            redact=_kinds(redact),
+        )
     )
     _tell_export(report, target, as_json=as_json)
 
@@ -158,6 +177,7 @@ def export(
 @click.option("--to", "written", metavar="FORMAT", required=True, help="The format of TARGET.")
 @_reading_options
 @_files_option
+@_redact_option
 @json_option
 def convert(
     source: Path,
@@ -167,6 +187,7 @@ def convert(
     workspace: str | None,
     timezone: str | None,
     files: bool,
+    redact: str | None,
     as_json: bool,
 ) -> None:
     """Convert an export into another format, without a configuration or a bridge.
@@ -189,6 +210,7 @@ def convert(
                 target,
                 to,
                 files=files,
+                redact=_kinds(redact),
                 on_progress=shown,
             )
         )
@@ -235,6 +257,21 @@ def _archive(store: Path | None, config: Path) -> Archive:
     from bridge.app.archive.transfer import Archive
 
     return Archive(settings_from(config).store.path if store is None else store)
+
+
+def _kinds(redact: str | None) -> Sequence[Kind]:
+    from bridge.content.safety.personal_data import KINDS
+
+    if redact is None:
+        return ()
+    if redact == "all":
+        return KINDS
+    kinds = [name.strip() for name in redact.split(",")]
+    if unknown := [name for name in kinds if name not in KINDS]:
+        raise ConfigError(
+            f"--redact {unknown[0]!r} is no kind; write some of {','.join(KINDS)}, or all"
+        )
+    return [kind for kind in KINDS if kind in kinds]
 
 
 def _key(archive: Archive) -> bytes | None:
