@@ -39,10 +39,9 @@ def test_texts_cards_topics_and_payloads_have_none_left_and_equal_values_stay_eq
     not_written = redacted.finish()
 
     text = path.read_text("utf-8")
-    assert "example.org" not in text.replace('"type":"ann@example.org', "")
-    assert "+49" not in text.replace('"type":"ann@example.org and +4915112345678"', "")
+    assert "example.org" not in text
+    assert "+49" not in text
     assert "4242424242424242" in text
-    assert len({piece[:13] for piece in text.split("[email-")[1:]}) >= 1
     first = text.split("[email-")[1][:6]
-    assert text.count(f"[email-{first}]") == 5
+    assert text.count(f"[email-{first}]") == text.count("[email-") == 7
     assert {item.what for item in not_written} == {"redacted: email", "redacted: phone"}
