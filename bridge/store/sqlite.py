@@ -80,6 +80,7 @@ from bridge.model.room_records import (
     RoomStanding,
 )
 from bridge.model.search_records import FoundMessage, Search, SearchPage, Surroundings
+from bridge.model.statistics_records import Statistics
 from bridge.model.store_status import Explanation, StorePulse, StoreStatus
 from bridge.model.turn_records import (
     Approval,
@@ -123,6 +124,7 @@ from bridge.store import (
 )
 from bridge.store import reactions as of_reactions
 from bridge.store import search as of_search
+from bridge.store import statistics as of_statistics
 from bridge.store.faults import translated
 from bridge.store.late_check import LateCheck
 from bridge.store.lock import StoreLock
@@ -409,6 +411,11 @@ class SqliteStore:
 
     async def add_imported(self, batch: ImportBatch) -> ImportCounts:
         return await self._write(imports.add_imported, batch, self._clock.time())
+
+    async def statistics(
+        self, *, since: float | None = None, until: float | None = None, most: int = 15
+    ) -> Statistics:
+        return await self._read(of_statistics.statistics, since, until, most)
 
     async def verify_chain(self, pinned: Mapping[str, ChainHead]) -> ChainReport:
         return await self._read(chain.verify, pinned)

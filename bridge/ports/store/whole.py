@@ -27,6 +27,7 @@ from bridge.ports.store.reading import ReadingStore
 from bridge.ports.store.recovery import RecoveryStore
 from bridge.ports.store.rooms import RoomStore
 from bridge.ports.store.search import SearchStore
+from bridge.ports.store.statistics import StatisticsStore
 from bridge.ports.store.turns import TurnStore
 
 
@@ -53,6 +54,7 @@ class Store(
     SearchStore,
     ErasureStore,
     ChainStore,
+    StatisticsStore,
     Protocol,
 ):
     """All ports of the store in one."""

@@ -15,6 +15,7 @@ from bridge.app.cli.commands import (
     archive_files,
     archive_keeping,
     archive_search,
+    archive_stats,
     archive_verify,
 )
 from bridge.app.cli.commands.options import config_option, settings_from
@@ -35,6 +36,7 @@ for subcommand in (
     *archive_files.COMMANDS,
     archive_backfill.command,
     archive_search.command,
+    archive_stats.command,
     *archive_keeping.COMMANDS,
     archive_verify.command,
 ):
