@@ -24,12 +24,12 @@ h1{font-size:1.5rem;margin:0}h2{font-size:1.05rem;margin:2rem 0 .5rem}
 p{color:var(--soft);margin:.25rem 0}
 dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(8rem,1fr));gap:1rem;margin:1rem 0}
 dt{color:var(--soft);font-size:.85rem}dd{margin:0;font-size:1.35rem;font-variant-numeric:tabular-nums}
-svg{width:100%;height:9rem;display:block}rect{fill:var(--bar)}
+svg{width:100%;display:block}rect{fill:var(--bar)}
 text{fill:var(--soft);font-size:11px}
 table{border-collapse:collapse;width:100%}td,th{padding:.2rem .5rem .2rem 0;text-align:left;
 border-bottom:1px solid var(--line);font-weight:400;overflow-wrap:anywhere}
 td.n{text-align:right;font-variant-numeric:tabular-nums;width:6rem}td.b{width:45%}
-meter{width:100%;height:.8rem}
+progress{width:100%;height:.6rem;accent-color:var(--bar)}
 """
 
 
@@ -112,7 +112,7 @@ def _bars(rows: Sequence[tuple[str, int]]) -> Iterable[str]:
     largest = max(count for _, count in rows)
     for name, count in rows:
         bar = "█" * max(round(count * _WIDTH / largest), 1)
-        yield printable(f"  {name[:28]:<28} {click.style(bar, fg='blue')} {count:,}")
+        yield f"  {printable(name[:28]):<28} {click.style(bar, fg='blue')} {count:,}"
 
 
 def _columns(title: str, rows: Sequence[tuple[str, int]]) -> str:
@@ -133,7 +133,7 @@ def _columns(title: str, rows: Sequence[tuple[str, int]]) -> str:
     )
     told = ", ".join(f"{name}: {count:,}" for name, count in rows)
     return (
-        f"<h2>{escape(title)}</h2><svg viewBox='0 0 1000 130' preserveAspectRatio='none' role='img' "
+        f'<h2>{escape(title)}</h2><svg viewBox="0 0 1000 130" role="img" '
         f'aria-label="{escape(told)}">{shapes}</svg>'
     )
 
@@ -142,7 +142,7 @@ def _table(title: str, rows: Sequence[tuple[str, int]]) -> str:
     largest = max(count for _, count in rows)
     lines = "".join(
         f'<tr><th scope="row">{escape(name)}</th><td class=b>'
-        f'<meter aria-label="{escape(name)}" max="{largest}" value="{count}"></meter></td>'
+        f'<progress aria-label="{escape(name)}" max="{largest}" value="{count}"></progress></td>'
         f"<td class=n>{count:,}</td></tr>"
         for name, count in rows
     )

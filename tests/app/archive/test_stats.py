@@ -68,9 +68,8 @@ def test_the_page_is_written_once_and_escapes_names(store: Path, tmp_path: Path)
     assert "exists already" in stats("--store", store, "--html", page).output
     hostile = Speaker("x", "<script>alert(1)</script>", bot=False, messages=3)
     months = (("2026-01", 3),)
-    html = stats_html(
-        Statistics(messages=3, by_month=months, speakers=(hostile,), losses={"a_b": 2})
-    )
+    found = Statistics(messages=3, by_month=months, speakers=(hostile,), losses={"a_b": 2})
+    html = stats_html(found)
 
     assert "<script>" not in html
     assert "a b" in html

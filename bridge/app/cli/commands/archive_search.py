@@ -125,11 +125,11 @@ def _line(found: FoundMessage) -> str:
     time = datetime.fromtimestamp(stored.time).astimezone().strftime("%Y-%m-%d %H:%M")
     place = "" if stored.place is None else f" {stored.place.channel.key}"
     state = "" if stored.state == "complete" else f" ({stored.state})"
-    head = click.style(f"{time}{place} {stored.author.name}{state}", dim=True)
+    head = click.style(printable(f"{time}{place} {stored.author.name}{state}"), dim=True)
     link = _link(found)
     return "\n".join(
         (
-            printable(head),
+            head,
             f"  {printable(_excerpt(found))}",
             f"  {stored.message.message_id}",
             *([f"  {printable(link)}"] if link else []),
@@ -142,7 +142,7 @@ def _around_line(found: FoundMessage) -> str:
 
     time = datetime.fromtimestamp(found.stored.time).astimezone().strftime("%H:%M")
     line = f"    {time} {found.stored.author.name}: {_excerpt(found)}"
-    return printable(click.style(line, dim=True))
+    return click.style(printable(line), dim=True)
 
 
 def _link(found: FoundMessage) -> str:
