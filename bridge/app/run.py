@@ -13,6 +13,7 @@ from typing import TypeVar
 
 import structlog
 
+from bridge.app.archive.accesses import AccessLog
 from bridge.app.archive.erasing import clean_up, clean_up_regularly
 from bridge.app.build import Bridge, build
 from bridge.app.checks.readiness import watch_readiness
@@ -141,7 +142,11 @@ async def _prune(bridge: Bridge) -> None:
     def policy() -> Retention:
         return retention_of(bridge.settings, bridge.rooms.all)
 
-    await prune_daily(bridge.store, bridge.clock, policy)
+    def prune_accesses() -> None:
+        if days := bridge.settings.archive.access_log_days:
+            AccessLog(bridge.settings.store.path).prune(days, bridge.clock.time())
+
+    await prune_daily(bridge.store, bridge.clock, policy, prune_accesses)
 
 
 async def _reload_at(hung_up: asyncio.Event, bridge: Bridge) -> None:

@@ -298,8 +298,16 @@ async def answer(endpoint: Endpoint, call: ApiCall) -> ASGIApp:
     """
     if endpoint.scope is not None:
         call.caller.require_scope(endpoint.scope)
+    if endpoint.scope == "read":
+        asked = {**call.request.path_params, **call.request.query_params}
+        call.gateway.note_access(f"token {call.caller.name}", endpoint.name, **_facts(asked))
     try:
         return await endpoint.answer(call)
     except StoreError as error:
         log.warning("api_store_failed", endpoint=endpoint.name, error=str(error))
         raise store_trouble(error) from error
+
+
+def _facts(asked: Mapping[str, object]) -> dict[str, object]:
+    """What was asked for; a parameter that is called as a fact of every access has another name."""
+    return {f"{name}_" if name in ("who", "what", "self") else name: asked[name] for name in asked}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
+from bridge.app.archive.accesses import AccessLog
 from bridge.app.build import Bridge
 from bridge.content.cards.tool_calls import ToolsShown
 from bridge.errors import CodecError
@@ -44,6 +45,10 @@ class Gateway(Protocol):
     def blobs(self) -> Blobs: ...
 
     def rooms(self) -> Sequence[RoomView]: ...
+
+    def note_access(self, who: str, what: str, **facts: object) -> None:
+        """Note who reads what, in the log of accesses."""
+        ...
 
     def name_of(self, channel: ChannelRef) -> str:
         """The channel's name with its platform."""
@@ -90,6 +95,10 @@ class BridgeGateway:
     @property
     def blobs(self) -> Blobs:
         return self._bridge.files.blobs
+
+    def note_access(self, who: str, what: str, **facts: object) -> None:
+        if self._bridge.settings.archive.access_log_days != 0:
+            AccessLog(self._bridge.settings.store.path).note(who, what, **facts)
 
     def rooms(self) -> Sequence[RoomView]:
         return [

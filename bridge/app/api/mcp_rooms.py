@@ -80,6 +80,8 @@ class LocalRooms:
                     value=before, todo="give `next_before` of the last result",
                 )  # fmt: skip
             view = queries.room_of(self._gateway, caller, room)
+            who = f"token {caller.name}"
+            self._gateway.note_access(who, "mcp read_conversation", room=room, before=before)
             conversation = await queries.conversation(self._gateway, caller, view, limit, before)
             return orjson.loads(write(conversation))
 
@@ -103,6 +105,8 @@ class LocalRooms:
                 if room is None
                 else [queries.room_of(self._gateway, caller, room)]
             )
+            who = f"token {caller.name}"
+            self._gateway.note_access(who, "mcp search_archive", room=room, q=query)
             hits = await queries.search(self._gateway, caller, rooms, query, limit)
             return orjson.loads(orjson.dumps(hits))
 

@@ -30,6 +30,12 @@ class ArchiveSettings(StrictSettings):
     keep: KeepSettings = Field(
         default=KeepSettings(), description="How long everything is kept that no room's keep names."
     )
+    access_log_days: float | None = Field(
+        default=365.0,
+        ge=0,
+        description="Days for which the bridge keeps the log of who read or exported what; 0: it "
+        "writes none; null: for ever.",
+    )
     payloads_outside_hours: float | None = Field(
         default=24.0,
         ge=0,

@@ -84,10 +84,17 @@ async def prune(store: ErasureStore, policy: Retention) -> Pruned:
     return Pruned(messages, payloads)
 
 
-async def prune_daily(store: ErasureStore, clock: Clock, policy: Callable[[], Retention]) -> None:
-    """Prune daily until cancelled; `policy` is asked each time, since a reload may change it."""
+async def prune_daily(
+    store: ErasureStore,
+    clock: Clock,
+    policy: Callable[[], Retention],
+    others: Callable[[], None] = lambda: None,
+) -> None:
+    """Prune daily until cancelled; `policy` is asked each time, since a reload may change it.
+    `others` removes what is not in the store."""
     await clock.sleep(_FIRST)
     while True:
+        others()
         try:
             pruned = await prune(store, policy())
         except StoreError as error:

@@ -142,6 +142,10 @@ class RigGateway:
         self._rig = rig
         self._router = router
         self._blobs = MemoryBlobs(rig.clock)
+        self.accesses: list[tuple[str, str, dict[str, object]]] = []
+
+    def note_access(self, who: str, what: str, **facts: object) -> None:
+        self.accesses.append((who, what, facts))
 
     @property
     def store(self) -> Store:

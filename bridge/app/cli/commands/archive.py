@@ -11,6 +11,7 @@ from uuid import UUID
 import click
 
 from bridge.app.cli.commands import (
+    archive_accesses,
     archive_backfill,
     archive_files,
     archive_keeping,
@@ -39,6 +40,7 @@ for subcommand in (
     archive_stats.command,
     *archive_keeping.COMMANDS,
     archive_verify.command,
+    archive_accesses.command,
 ):
     command.add_command(subcommand)
 
@@ -103,11 +105,14 @@ async def _conversation(
     member: str | None,
     reader: str | None,
 ) -> str:
-    from bridge.app.cli.commands.stores import reading
+    from bridge.app.cli.commands.stores import note_access, reading
     from bridge.model.archive_records import View
 
-    async with reading(settings_from(config)) as store:
+    settings = settings_from(config)
+    async with reading(settings) as store:
         conversation_id = await _room(store, room) if channel is None else _channel(channel)
+        facts = {"room": room, "channel": channel, "member": member, "reader": reader}
+        note_access(settings.store.path, config, "show", newest=newest, **facts)
         readers = () if reader is None else await _accounts(store, reader)
         return await _conversation_json(
             store, conversation_id, newest, View(member=member, readers=readers)
@@ -116,11 +121,13 @@ async def _conversation(
 
 async def _between(config: Path, two: tuple[str, str], newest: int | None) -> str:
     from bridge.app.cli.commands.find_person import find_person
-    from bridge.app.cli.commands.stores import reading
+    from bridge.app.cli.commands.stores import note_access, reading
     from bridge.model.archive_records import View
     from bridge.router.rooms.direct_messages import conversation_between
 
-    async with reading(settings_from(config)) as store:
+    settings = settings_from(config)
+    async with reading(settings) as store:
+        note_access(settings.store.path, config, "show", between=two, newest=newest)
         first, second = [await find_person(store, name) for name in two]
         conversation_id = conversation_between(first, second)
         return await _conversation_json(

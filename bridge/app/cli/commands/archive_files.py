@@ -151,10 +151,13 @@ def export(
     """
     from bridge.app.archive.formats import format_named
     from bridge.app.archive.transfer import export_file
+    from bridge.app.cli.commands.stores import note_access
 
     archive = _archive(store, config)
     form = format_named(name)
     selection = _filter(since, until, deleted=deleted)
+    facts = {"format": name, "only": names, "since": since, "until": until, "redact": redact}
+    note_access(archive.store, config, "export", target=str(target), **facts)
     report = asyncio.run(
         export_file(
             target,

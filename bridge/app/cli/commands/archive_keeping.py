@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import getpass
-import os
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -25,14 +23,6 @@ store_option = click.option(
     "--store", type=click.Path(path_type=Path),
     help="The store's file, instead of the one of the configuration.",
 )  # fmt: skip
-
-
-def _operator() -> str:
-    """Who runs the command; a container may have no name for its user."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return f"user {os.getuid()}"
 
 
 def _path(store: Path | None, config: Path) -> Path:
@@ -127,11 +117,11 @@ async def _accounts(path: Path, person: str) -> Sequence[str]:
 async def _erase(
     path: Path, subject: Mapping[str, Any], reason: str, copies: bool, yes: bool
 ) -> dict[str, Any]:
-    from bridge.app.cli.commands.stores import writing_file
+    from bridge.app.cli.commands.stores import operator, writing_file
     from bridge.app.control import running_bridge
 
     order = {
-        **subject, "id": uuid4().hex[:12], "by": _operator(), "reason": reason,
+        **subject, "id": uuid4().hex[:12], "by": operator(), "reason": reason,
         "copies": copies,
     }  # fmt: skip
     if running := running_bridge(path):
@@ -298,13 +288,14 @@ def add_hold(
       uacs-bridge archive hold add case-18 --person slack:Ann --since 2026-01-01 --reason audit
     """
     from bridge.app.archive.erasing import hold_of
+    from bridge.app.cli.commands.stores import operator
 
     path = _path(store, config)
     actors = [] if person is None else asyncio.run(_accounts(path, person))
     names = [name] if len(actors) < 2 else [f"{name}-{n}" for n, _ in enumerate(actors, 1)]
     for own_name, actor in zip(names, actors or [None], strict=True):
         order = {
-            "name": own_name, "by": _operator(), "reason": reason, "room": room,
+            "name": own_name, "by": operator(), "reason": reason, "room": room,
             "channel": channel, "actor": actor, "since": _time(since), "until": _time(until),
         }  # fmt: skip
         hold_of(order)  # a mistake is told before anything is kept

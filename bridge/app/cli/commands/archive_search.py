@@ -59,8 +59,11 @@ def command(
       uacs-bridge archive search outage --context 3
       uacs-bridge archive search has:file from:slack:Bob --store archive.sqlite3
     """
+    from bridge.app.cli.commands.stores import note_access
+
     path = settings_from(config).store.path if store is None else store
     text = " ".join(f'"{part}"' if " " in part and len(query) > 1 else part for part in query)
+    note_access(path, config, "search", q=text, reader=reader, deleted=deleted or None)
     page, surroundings = asyncio.run(
         _find(path, text, limit, before, reader, context, deleted=deleted)
     )

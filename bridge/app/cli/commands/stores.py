@@ -5,6 +5,8 @@ Imports the store when it is opened, so that errors of the configuration appear 
 
 from __future__ import annotations
 
+import getpass
+import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -34,6 +36,25 @@ async def reading_file(path: Path) -> AsyncGenerator[Store]:
         yield store
     finally:
         await store.close()
+
+
+def note_access(path: Path, config: Path, what: str, **facts: object) -> None:
+    """Note in the log of accesses that the user of this command reads the archive, unless the
+    configuration wants no log. A store without a configuration has one, too."""
+    from bridge.app.archive.accesses import AccessLog
+    from bridge.app.cli.commands.options import settings_from
+
+    if config.exists() and settings_from(config).archive.access_log_days == 0:
+        return
+    AccessLog(path).note(f"user {operator()}", f"archive {what}", **facts)
+
+
+def operator() -> str:
+    """The user who runs the command; a container may have no name for it."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"user {os.getuid()}"
 
 
 @asynccontextmanager
