@@ -65,6 +65,7 @@ class _Work:
     stand_in: ActorId  # the author in place of an erased person
     counts: Counter[str] = field(default_factory=Counter[str])
     files: set[str] = field(default_factory=set[str])
+    touched: set[int] = field(default_factory=set[int])  # other messages that changed
 
     def run(self, query: str, kind: str) -> None:
         """Run a statement, and count the rows that it changed."""
@@ -96,6 +97,10 @@ def _erase(db: sqlite3.Connection, erasure: Erasure, now: float) -> ErasureRecor
     work = _Work(db, erasure, now, _chosen(db), stand_in)
     for step in STEPS:
         step(work)
+    if not any(work.counts.values()):
+        raise StoreError(f"The archive has nothing of {', '.join(map(repr, erasure.actors))}")
+    db.executemany(SQL["touch"], [(number,) for number in work.touched])
+    _refuse_if_held(db)
     db.execute(SQL["drop_erased"])
     return _record(work)
 
@@ -104,17 +109,9 @@ def _choose(db: sqlite3.Connection, erasure: Erasure) -> None:
     for actor in erasure.actors:
         db.execute(SQL["choose_person"], (actor,))
     if erasure.message is None:
-        _must_be_known(db, erasure.actors)
         return
     if not db.execute(SQL["choose_message"], (erasure.message,)).rowcount:
         raise StoreError(f"The archive has no message {erasure.message!r}")
-
-
-def _must_be_known(db: sqlite3.Connection, actors: Sequence[ActorId]) -> None:
-    """A person who never posted may still have reacted, or be known by name."""
-    known = any(db.execute(SQL["is_known"], (actor, actor, actor)).fetchone() for actor in actors)
-    if not known:
-        raise StoreError(f"The archive has nothing of {', '.join(map(repr, actors))}")
 
 
 def _refuse_if_held(db: sqlite3.Connection) -> None:
@@ -219,6 +216,8 @@ def _erase_payloads(work: _Work) -> None:
 
 
 def _erase_rows(work: _Work, rows: Sequence[int]) -> None:
+    own = work.db.execute(SQL["numbers_of_rows"], (json.dumps(list(rows)),))
+    work.touched.update(number for (number,) in own.fetchall())
     for row in rows:
         work.counts["payloads"] += work.db.execute(SQL["erase_payload"], (row,)).rowcount
         work.db.execute(SQL["erase_credentials"], (row,))
@@ -259,11 +258,13 @@ def _erase_reactions_of_person(work: _Work) -> None:
     for actor in work.erasure.actors:
         reacted = work.db.execute(SQL["reactions_by"], (actor,)).fetchall()
         work.counts["reactions"] += work.db.execute(SQL["erase_reactions_by"], (actor,)).rowcount
+        work.touched.update(n for (n,) in reacted)
         for (n,) in reacted:
             reactions.show(work.db, n)
             chain.forget_reactions(work.db, n, work.now)
         rated = work.db.execute(SQL["rated_by"], (actor,)).fetchall()
         work.counts["feedback"] += work.db.execute(SQL["erase_feedback_by"], (actor,)).rowcount
+        work.touched.update(n for (n,) in rated)
         for (n,) in rated:
             feedback.show(work.db, n)
 
@@ -278,6 +279,8 @@ def _erase_mentions(work: _Work) -> None:
         for n, own_id, body, state in work.db.execute(SQL["naming"], named).fetchall():
             _rewrite(work, n, own_id, state, body, eraser.erase(body))
         for n, version, body in work.db.execute(SQL["versions_naming"], named).fetchall():
+            work.touched.add(n)
+            work.counts["mentions"] += 1
             work.db.execute(SQL["set_version"], (eraser.erase(body), n, version))
             chain.forget(work.db, n, work.now)
         for kind, own_id, body in work.db.execute(SQL["descriptions_naming"], named).fetchall():
@@ -285,6 +288,8 @@ def _erase_mentions(work: _Work) -> None:
         for n, audience in work.db.execute(SQL["whispers_to"], (actor,)).fetchall():
             search.unindex(work.db, n)
             readers = [work.stand_in if one == actor else one for one in json.loads(audience)]
+            work.touched.add(n)
+            work.counts["mentions"] += 1
             work.db.execute(SQL["set_audience"], (json.dumps(readers), n))
             search.index(work.db, n)
             chain.forget(work.db, n, work.now)
@@ -307,6 +312,7 @@ def _erase_payloads_of_person(work: _Work) -> None:
     _erase_rows(work, [row for row, payload in rows if _names(payload, native_ids)])
     imported = work.db.execute(SQL["all_imported_payloads"])
     for n in [n for n, payload in imported if _names(payload, native_ids)]:
+        work.touched.add(n)
         work.counts["payloads"] += work.db.execute(SQL["erase_imported_payload"], (n,)).rowcount
 
 
@@ -364,7 +370,8 @@ def _replace(work: _Work, table: str, column: str, actor: ActorId) -> None:
           ELSE replace({as_text}, :actor, :stand_in) END
         WHERE typeof("{column}") IN ('text', 'blob') AND instr({as_text}, :actor)
     """  # noqa: S608 - names from the schema
-    work.db.execute(update, {"actor": actor, "stand_in": work.stand_in})
+    values = {"actor": actor, "stand_in": work.stand_in}
+    work.counts["facts"] += work.db.execute(update, values).rowcount
 
 
 # What a message loses when its time is over. What quotes or mentions it has a time of its own.
@@ -394,6 +401,7 @@ def _rewrite(work: _Work, n: int, own_id: str, state: str, body: bytes, erased: 
     """Change the body of a message that mentions or quotes what is erased."""
     if erased == body:
         return
+    work.touched.add(n)
     if state != "streaming":
         search.unindex(work.db, n)
     work.db.execute(SQL["set_body"], (erased, n))

@@ -269,6 +269,30 @@ async def test_a_legal_hold_forbids_an_erasure_and_is_named(
     assert (await store.erase(Erasure("e1", "operator", "", message=ONE))).counts["messages"] == 1
 
 
+async def test_a_hold_on_another_s_message_forbids_to_change_it(store: SqliteStore) -> None:
+    await fill(store, ANN_NAMED)
+    mention = f"[@Annabelle Secretname](uacs:actor/{ANN_NAMED.id})"
+    await admit(store, by(BOB, new_message("m5", mention)))
+    before = [await store.message(MessageId(f"tin:W1:home:{name}")) for name in ("m2", "m5")]
+    await store.add_hold(LegalHold("bob", "op", "a lawsuit", START, actor=BOB.id))
+
+    for subject in ({"message": ONE}, {"actors": (ANN_NAMED.id,)}):
+        with pytest.raises(ErasureForbidden, match="'bob'"):
+            await store.erase(Erasure("e1", "operator", "", **subject))  # pyright: ignore[reportArgumentType]
+
+    after = [await store.message(MessageId(f"tin:W1:home:{name}")) for name in ("m2", "m5")]
+    assert after == before
+
+
+async def test_a_person_who_is_only_mentioned_can_be_erased(store: SqliteStore, path: Path) -> None:
+    mention = f"hello [@Annabelle Secretname](uacs:actor/{ANN_NAMED.id})"
+    await admit(store, by(BOB, new_message("m5", mention)))
+
+    await erase(store, actors=(ANN_NAMED.id,))
+
+    assert remains(path, "UANNID", "Annabelle") == set()
+
+
 @pytest.mark.parametrize("hold", NO_HOLDS, ids=lambda hold: hold.name)
 async def test_a_legal_hold_protects_nothing_else(store: SqliteStore, hold: LegalHold) -> None:
     await fill_room(store)

@@ -41,9 +41,8 @@ class AccessLog:
     def note(self, who: str, what: str, **facts: object) -> None:
         """Append a line. A full disk is logged: reading goes on."""
         now = datetime.now(UTC)
-        known = {
-            name: _short(value) for name, value in facts.items() if value not in (None, "", ())
-        }
+        told = {name: value for name, value in facts.items() if value not in (None, "", ())}
+        known = {name: _short(value) for name, value in told.items()}
         line = {"at": now.isoformat(timespec="milliseconds"), "who": who, "what": what, **known}
         data = json.dumps(line, ensure_ascii=False, default=str).encode("utf-8", "replace") + b"\n"
         try:
@@ -55,7 +54,8 @@ class AccessLog:
             finally:
                 os.close(file)
         except OSError as error:
-            log.error("access_write_failed", error=error.strerror or str(error), who=who, what=what)
+            reason = error.strerror or str(error)
+            log.exception("access_write_failed", error=reason, who=who, what=what)
 
     def read(self, since: datetime | None = None, who: str | None = None) -> Iterator[Access]:
         """Yield the accesses of a time and of a reader, oldest first; lines that are no JSON are

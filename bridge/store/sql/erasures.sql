@@ -13,9 +13,11 @@ INSERT INTO erased SELECT n, id, row FROM messages WHERE id = ?;
 INSERT OR IGNORE INTO erased
 SELECT n, id, row FROM messages WHERE json_extract(CAST(author AS TEXT), '$.id') = ?;
 
--- name: is_known
-SELECT 1 FROM people WHERE id = ? UNION ALL SELECT 1 FROM reactions WHERE actor = ?
-UNION ALL SELECT 1 FROM accounts WHERE actor = ? LIMIT 1;
+-- name: touch
+INSERT OR IGNORE INTO erased SELECT n, id, row FROM messages WHERE n = ?;
+
+-- name: numbers_of_rows
+SELECT n FROM messages WHERE row IN (SELECT value FROM json_each(?));
 
 -- name: chosen
 SELECT m.n, m.id, m.body, m.author, m.channel, m.native_id, m.state

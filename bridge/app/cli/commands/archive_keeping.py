@@ -282,6 +282,8 @@ def add_hold(
 ) -> None:
     """Forbid that the messages are erased; all messages if no option names some.
 
+    A person with several linked accounts gets a hold for each: NAME-1, NAME-2.
+
     \b
     Examples:
       uacs-bridge archive hold add case-17 --room general --reason "lawsuit 17"
@@ -300,7 +302,8 @@ def add_hold(
         }  # fmt: skip
         hold_of(order)  # a mistake is told before anything is kept
         asyncio.run(_hold(path, {"add": order}))
-    click.echo(f"The legal hold {name!r} protects these messages from now on")
+    held = " and ".join(map(repr, names))
+    click.echo(f"The legal hold {held} protects these messages from now on")
 
 
 @hold.command("list")
