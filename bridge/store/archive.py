@@ -26,6 +26,7 @@ from bridge.model.store_status import Explanation
 from bridge.model.turn_records import NewTurn
 from bridge.store import (
     agents,
+    authors,
     catch_up,
     chain,
     changes,
@@ -41,6 +42,7 @@ from bridge.store import reactions as of_reactions
 from bridge.store.archive_rows import body_of, stored, with_marks
 from bridge.store.bodies import MESSAGES, PEOPLE
 from bridge.store.conversations import ToolDescription, conversation_of, own_tools
+from bridge.store.message_keys import key_of, stored_id
 from bridge.store.moments import Moments
 from bridge.store.queries import read_queries
 from bridge.uacs import Conversation, Message
@@ -109,11 +111,12 @@ def _keep_message(db: sqlite3.Connection, new: NewMessage, admission: Admission)
     inserted = db.execute(
         SQL["keep_message"],
         (
-            new.id,
+            key_of(new.id),
+            stored_id(new.id, channel, new.native_id),
             MESSAGES.write(new.message),
-            PEOPLE.write(new.author),
+            authors.number_of(db, PEOPLE.write(new.author)),
             new.time,
-            channel,
+            None if channel is None else links.number_of(db, channel),
             thread,
             new.native_id,
             new.root,

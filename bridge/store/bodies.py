@@ -1,4 +1,4 @@
-"""JSON columns: bytes <-> messages, people, operations, receipts, losses."""
+"""JSON columns: bytes <-> messages, people, packed operations, receipts, losses."""
 
 from __future__ import annotations
 
@@ -7,11 +7,22 @@ from collections.abc import Sequence
 from pydantic import TypeAdapter
 
 from bridge.model import OPERATION, Loss, Operation, Person, Receipt
+from bridge.store.packing import pack, unpack
 from bridge.store.parsed import Parsed
 from bridge.uacs import Message, read_message, write
 
 MESSAGES: Parsed[Message] = Parsed(read_message, write)
-OPERATIONS: Parsed[Operation] = Parsed(OPERATION.validate_json, OPERATION.dump_json)
+
+
+def _read_operation(stored: bytes) -> Operation:
+    return OPERATION.validate_json(unpack(stored))
+
+
+def _write_operation(operation: Operation) -> bytes:
+    return pack(OPERATION.dump_json(operation))
+
+
+OPERATIONS: Parsed[Operation] = Parsed(_read_operation, _write_operation)
 _PERSON: TypeAdapter[Person] = TypeAdapter(Person)
 PEOPLE: Parsed[Person] = Parsed(_PERSON.validate_json, _PERSON.dump_json)
 _RECEIPTS: TypeAdapter[tuple[Receipt, ...]] = TypeAdapter(tuple[Receipt, ...])
@@ -24,7 +35,7 @@ def read_receipts(text: str) -> tuple[Receipt, ...]:
 
 
 def write_receipts(receipts: tuple[Receipt, ...]) -> str:
-    return _RECEIPTS.dump_json(receipts).decode() if receipts else NOTHING
+    return _RECEIPTS.dump_json(receipts, exclude_defaults=True).decode() if receipts else NOTHING
 
 
 def read_losses(text: str) -> tuple[Loss, ...]:

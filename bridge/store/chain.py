@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Mapping, Sequence
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Literal
@@ -18,6 +19,8 @@ from typing import Any, Literal
 import orjson
 
 from bridge.model.chain_records import CHAIN_VERSION, ChainFault, ChainHead, ChainReport
+from bridge.store import payload_blocks
+from bridge.store.message_keys import key_of
 from bridge.store.packing import unpack
 from bridge.store.queries import read_queries
 
@@ -37,7 +40,7 @@ def add(db: sqlite3.Connection, number: int, kind: Kind, now: float) -> None:
     home = db.execute(SQL["home"], (number,)).fetchone()
     if home is not None:
         chain = _Chain(db, *home)
-        chain.add(_Content.of(db, number), kind, now)
+        chain.add(Content.of(db, number), kind, now)
         chain.save()
 
 
@@ -46,7 +49,7 @@ def note_reactions(db: sqlite3.Connection, number: int, now: float) -> None:
     home = db.execute(SQL["home"], (number,)).fetchone()
     if home is not None:
         chain = _Chain(db, *home)
-        chain.add_reactions(_Content.of(db, number), _reactions(db, number), now)
+        chain.add_reactions(Content.of(db, number), _reactions(db, number), now)
         chain.save()
 
 
@@ -70,23 +73,34 @@ class Chains:
         self._db = db
         self._chains: dict[int, _Chain] = {}
 
-    def add_all(self, number: int, state: str, now: float) -> None:
+    def add_all(self, number: int, now: float) -> None:
         """Add the former versions of a message and its present state."""
         home = self._db.execute(SQL["home"], (number,)).fetchone()
         if home is None:
             return
+        former = [body for _, body in self._db.execute(SQL["versions"], (number,))]
+        content, reactions = Content.of(self._db, number), _reactions(self._db, number)
+        self.add_new(home, content, former, reactions, now)
+
+    def add_new(
+        self,
+        home: tuple[int, str],
+        content: Content,
+        former: Sequence[bytes],
+        reactions: bytes,
+        now: float,
+    ) -> None:
+        """Add the former bodies of a message of this conversation, from version 1 on, its present
+        state and its reactions."""
         chain = self._chains.get(home[0])
         if chain is None:
             chain = self._chains[home[0]] = _Chain(self._db, *home)
-        content = _Content.of(self._db, number)
         kind: Kind = "added"
-        for version, body in self._db.execute(SQL["versions"], (number,)):
+        for version, body in enumerate(former, 1):
             chain.add(content.former(version, body), kind, now)
             kind = "edited"
-        if state == "deleted":
-            kind = "deleted"
-        chain.add(content, kind, now)
-        if reactions := _reactions(self._db, number):
+        chain.add(content, "deleted" if content.state == "deleted" else kind, now)
+        if reactions:
             chain.add_reactions(content, reactions, now)
 
     def save(self) -> None:
@@ -105,17 +119,17 @@ class _Chain:
         self._seq, self._hash = db.execute(SQL["last"], (timeline,)).fetchone() or (0, _START)
         self._rows: list[tuple[Any, ...]] = []
 
-    def add(self, content: _Content, kind: Kind, now: float) -> None:
+    def add(self, content: Content, kind: Kind, now: float) -> None:
         salt = os.urandom(_SALT)
         digest, payload = content.digest(salt), content.payload_digest(salt)
         self._link(content, kind, now, salt, digest, payload)
 
-    def add_reactions(self, content: _Content, reactions: bytes, now: float) -> None:
+    def add_reactions(self, content: Content, reactions: bytes, now: float) -> None:
         salt = os.urandom(_SALT)
         self._link(content, "reacted", now, salt, _salted(salt, reactions), None)
 
     def _link(
-        self, content: _Content, kind: Kind, now: float, salt: bytes, digest: bytes,
+        self, content: Content, kind: Kind, now: float, salt: bytes, digest: bytes,
         payload: bytes | None,
     ) -> None:  # fmt: skip
         self._seq += 1
@@ -132,7 +146,7 @@ class _Chain:
 
 
 @dataclass(frozen=True)
-class _Content:
+class Content:
     """What a link says of a message: everything that is kept of one state."""
 
     number: int
@@ -145,16 +159,24 @@ class _Content:
     payload: bytes | None
 
     @classmethod
-    def of(cls, db: sqlite3.Connection, number: int) -> _Content:
+    def of(cls, db: sqlite3.Connection, number: int) -> Content:
         row = db.execute(SQL["content"], (number,)).fetchone()
-        own_id, body, author, *facts, state, versions, live, imported = row
-        packed = live if imported is None else imported
+        key, own_id, body, author, *facts, state, versions, live = row
+        if own_id is None or key != key_of(own_id):
+            own_id = ""  # nobody finds the message
         return cls(
             number, own_id, _bytes(body), _bytes(author), orjson.dumps(facts), versions + 1, state,
-            None if packed is None else unpack(_bytes(packed)),
+            _payload(db, number, live),
         )  # fmt: skip
 
-    def former(self, version: int, body: bytes) -> _Content:
+    @classmethod
+    def new(cls, number: int, columns: Sequence[Any], versions: int, payload: bytes) -> Content:
+        """Of a message that is about to be stored: the columns id, body, author, time, channel,
+        thread, native_id, root, reply_to, audience, state."""
+        own_id, body, author, *facts, state = columns[:11]
+        return cls(number, own_id, body, author, orjson.dumps(facts), versions + 1, state, payload)
+
+    def former(self, version: int, body: bytes) -> Content:
         """A former state of the message; its payload was another one."""
         return replace(self, body=_bytes(body), version=version, payload=None)
 
@@ -163,6 +185,17 @@ class _Content:
 
     def payload_digest(self, salt: bytes) -> bytes | None:
         return None if self.payload is None else _salted(salt, self.payload)
+
+
+def _payload(db: sqlite3.Connection, number: int, live: object) -> bytes | None:
+    """The native payload; of a damaged one bytes that are no payload."""
+    try:
+        imported = payload_blocks.payload_of(db, number)
+        if imported is not None:
+            return imported[1]
+        return None if live is None else unpack(_bytes(live))
+    except (zlib.error, ValueError):
+        return b""
 
 
 def _bytes(value: object) -> bytes:
@@ -194,7 +227,19 @@ def _hash(
 
 
 def _reactions(db: sqlite3.Connection, number: int) -> bytes:
-    rows = db.execute(SQL["reactions"], (number,)).fetchall()
+    return _reactions_json(db.execute(SQL["reactions"], (number,)).fetchall())
+
+
+def reactions_of(rows: Iterable[Sequence[Any]]) -> bytes:
+    """Return what a link covers of reactions that are about to be stored: rows of emoji, channel,
+    target, actor and time, of which the first of the same reaction counts."""
+    at_by_reaction: dict[tuple[str, str, str, str], float] = {}
+    for emoji, channel, target, actor, at in rows:
+        at_by_reaction.setdefault((emoji, channel, target, actor), at)
+    return _reactions_json([(*key, 1, at_by_reaction[key]) for key in sorted(at_by_reaction)])
+
+
+def _reactions_json(rows: Sequence[Sequence[Any]]) -> bytes:
     return orjson.dumps(rows) if rows else b""
 
 
@@ -213,8 +258,8 @@ def build(db: sqlite3.Connection, now: float) -> None:
     last = 0
     while rows := db.execute(SQL["unlinked"], (last,)).fetchall():
         chains = Chains(db)
-        for number, state in rows:
-            chains.add_all(number, state, now)
+        for (number,) in rows:
+            chains.add_all(number, now)
         chains.save()
         last = rows[-1][0]
     db.execute(SQL["set_version"], (CHAIN_VERSION,))
@@ -290,17 +335,19 @@ class _Verification:
             self._fault(count, None, what)
 
     def _id_of(self, number: int) -> str:
-        row = self._db.execute("SELECT id FROM messages WHERE n = ?", (number,)).fetchone()
-        return "" if row is None else row[0]
+        row = self._db.execute(SQL["id"], (number,)).fetchone()
+        return "" if row is None or row[0] is None else row[0]
 
     def _verify_message(self, number: int) -> None:
         """The newest link of each state against what is kept of it."""
         links = self._db.execute(SQL["links_of_message"], (self._timeline, number)).fetchall()
-        content = _Content.of(self._db, number)
+        content = Content.of(self._db, number)
         states = {link[1]: link for link in links if link[2] != "reacted"}
         if content.state == "streaming" and not states:
             return
         self._report.messages += 1
+        if not content.id:
+            self._fault(0, number, "the message cannot be found by its id")
         if content.version not in states:
             self._fault(0, number, "the present state of the message is in no link")
             return
@@ -321,7 +368,7 @@ class _Verification:
         self._verify_reactions(number, links, last_erasure)
 
     def _verify_kind(
-        self, number: int, content: _Content, states: Mapping[int, Sequence[Any]]
+        self, number: int, content: Content, states: Mapping[int, Sequence[Any]]
     ) -> None:
         seq, _, kind, *_ = states[content.version]
         is_deleted = content.state == "deleted"
@@ -330,7 +377,7 @@ class _Verification:
             self._fault(seq, number, what)
 
     def _compare(
-        self, number: int, content: _Content, link: Sequence[Any], last_erasure: int
+        self, number: int, content: Content, link: Sequence[Any], last_erasure: int
     ) -> None:
         seq, _, kind, salt, digest, _ = link
         if salt is None:
@@ -341,7 +388,7 @@ class _Verification:
         if content.digest(salt) != digest:
             self._fault(seq, number, f"what was {kind} is not what is kept now")
 
-    def _compare_payload(self, number: int, content: _Content, link: Sequence[Any]) -> None:
+    def _compare_payload(self, number: int, content: Content, link: Sequence[Any]) -> None:
         seq, _, _, salt, _, expected = link
         if salt is None:
             return

@@ -27,7 +27,16 @@ from bridge.model.erasure_records import (
 from bridge.model.operations import EditMessage, PostMessage, deletion_of
 from bridge.model.people import Byline
 from bridge.model.refs import actor_id_of, channel_of_key, split_key
-from bridge.store import chain, changes, feedback, outbox, reactions, search
+from bridge.store import (
+    authors,
+    chain,
+    changes,
+    feedback,
+    outbox,
+    payload_blocks,
+    reactions,
+    search,
+)
 from bridge.store.bodies import OPERATIONS, PEOPLE
 from bridge.store.conversations import excerpt_of
 from bridge.store.erased_json import PersonEraser, TextEraser
@@ -70,6 +79,10 @@ class _Work:
     def run(self, query: str, kind: str) -> None:
         """Run a statement, and count the rows that it changed."""
         self.counts[kind] += self.db.execute(SQL[query]).rowcount
+
+    def run_for(self, actor: ActorId, query: str, kind: str) -> None:
+        """Run a statement about a person, and count the rows that it changed."""
+        self.counts[kind] += self.db.execute(SQL[query], (actor,)).rowcount
 
 
 def erase(db: sqlite3.Connection, erasure: Erasure, now: float, dry_run: bool) -> ErasureRecord:
@@ -180,7 +193,8 @@ def _erase_bodies(work: _Work) -> None:
             actor=Actor(id=author.id, role=chosen.message.actor.role),
             content=(TextPart(text=ERASED),),
         )
-        columns = (write(tombstone), PEOPLE.write(author), work.now, chosen.n)
+        number = authors.number_of(work.db, PEOPLE.write(author))
+        columns = (write(tombstone), number, work.now, chosen.n)
         work.db.execute(SQL["erase_body"], columns)
         search.index(work.db, chosen.n)
         chain.forget(work.db, chosen.n, work.now)
@@ -192,7 +206,8 @@ def _erase_bodies(work: _Work) -> None:
 def _erase_beside_bodies(work: _Work) -> None:
     """What other tables keep of the messages."""
     work.run("erase_versions", "versions")
-    work.run("erase_imported_payloads", "payloads")
+    numbers = [number for (number,) in work.db.execute(SQL["erased"])]
+    work.counts["payloads"] += payload_blocks.remove(work.db, numbers)
     work.run("erase_reactions", "reactions")
     work.run("erase_pins", "pins")
     work.run("erase_feedback", "feedback")
@@ -211,7 +226,7 @@ def _erase_payloads(work: _Work) -> None:
             by_channel.setdefault(chosen.channel, set()).add(chosen.native_id.encode())
     for channel, native_ids in by_channel.items():
         rows = work.db.execute(SQL["payloads_of_channel"], (channel,))
-        _erase_rows(work, [row for row, payload in rows if _names(payload, native_ids)])
+        _erase_rows(work, [row for row, own in rows if _names(unpack(own), native_ids)])
     _erase_rows(work, [row for (row,) in work.db.execute(SQL["rows_of_erased"]).fetchall()])
 
 
@@ -225,8 +240,7 @@ def _erase_rows(work: _Work, rows: Sequence[int]) -> None:
 
 
 def _names(payload: bytes, ids: Collection[bytes]) -> bool:
-    plain = unpack(payload)
-    return any(token in ids for token in _TOKEN.findall(plain))
+    return any(token in ids for token in _TOKEN.findall(payload))
 
 
 def _erase_operations(work: _Work) -> None:
@@ -309,11 +323,10 @@ def _erase_payloads_of_person(work: _Work) -> None:
     if not native_ids:
         return
     rows = work.db.execute(SQL["all_payloads"])
-    _erase_rows(work, [row for row, payload in rows if _names(payload, native_ids)])
-    imported = work.db.execute(SQL["all_imported_payloads"])
-    for n in [n for n, payload in imported if _names(payload, native_ids)]:
-        work.touched.add(n)
-        work.counts["payloads"] += work.db.execute(SQL["erase_imported_payload"], (n,)).rowcount
+    _erase_rows(work, [row for row, own in rows if _names(unpack(own), native_ids)])
+    imported = [n for n, (_, own) in payload_blocks.each(work.db) if _names(own, native_ids)]
+    work.touched.update(imported)
+    work.counts["payloads"] += payload_blocks.remove(work.db, imported)
 
 
 def _erase_facts_of_person(work: _Work) -> None:
@@ -323,12 +336,15 @@ def _erase_facts_of_person(work: _Work) -> None:
         for table, column in _FACTS:
             deletion = f'DELETE FROM "{table}" WHERE "{column}" = ?'  # noqa: S608 - our own names
             work.counts["facts"] += work.db.execute(deletion, (actor,)).rowcount
+    for actor in work.erasure.actors:
+        work.run_for(actor, "forget_author", "facts")
     for table, columns in _tables(work.db).items():
         for column in columns:
             for actor in work.erasure.actors:
                 _replace(work, table, column, actor)
 
 
+_PACKED = (("operations", "body"),)  # columns whose values are packed
 _FACTS = (
     ("people", "id"),
     ("descriptions", "id"),
@@ -353,7 +369,7 @@ def _tables(db: sqlite3.Connection) -> Mapping[str, Sequence[str]]:
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'words%'"
         " AND name NOT LIKE 'sqlite_%'"
     ).fetchall()
-    skipped = (*_HISTORY, "payloads", "imported_payloads", "messages", "versions")
+    skipped = (*_HISTORY, "payloads", "payload_blocks", "message_rows", "version_rows")
     return {
         name: [column for (column,) in db.execute("SELECT name FROM pragma_table_info(?)", (name,))]
         for (name,) in names
@@ -363,10 +379,12 @@ def _tables(db: sqlite3.Connection) -> Mapping[str, Sequence[str]]:
 
 def _replace(work: _Work, table: str, column: str, actor: ActorId) -> None:
     """Put the stand-in in the place of the person; where two rows become one, the older goes."""
-    as_text = f'CAST("{column}" AS TEXT)'
+    is_packed = (table, column) in _PACKED
+    as_text = f'CAST(unpacked("{column}") AS TEXT)' if is_packed else f'CAST("{column}" AS TEXT)'
+    as_blob = f"CAST(replace({as_text}, :actor, :stand_in) AS BLOB)"
     update = f"""
         UPDATE OR REPLACE "{table}" SET "{column}" = CASE typeof("{column}")
-          WHEN 'blob' THEN CAST(replace({as_text}, :actor, :stand_in) AS BLOB)
+          WHEN 'blob' THEN {f"packed({as_blob})" if is_packed else as_blob}
           ELSE replace({as_text}, :actor, :stand_in) END
         WHERE typeof("{column}") IN ('text', 'blob') AND instr({as_text}, :actor)
     """  # noqa: S608 - names from the schema

@@ -14,7 +14,7 @@ from bridge.store.schema import open_to_read
 _MARK = b"blob:sha256-"
 FILE_ID = re.compile(_MARK + rb"[0-9a-f]{64}")
 # Platforms' payloads as they came know nothing of our ids, and are the largest part of a store.
-_WITHOUT = ("payloads", "imported_payloads")
+_WITHOUT = ("payloads", "payload_blocks")
 
 
 def files_in_use(path: Path) -> frozenset[str]:
@@ -33,9 +33,9 @@ def files_in_use(path: Path) -> frozenset[str]:
 
 
 def _tables(db: sqlite3.Connection) -> list[str]:
-    tables = db.execute(
+    tables: list[tuple[str]] = db.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
-    )
+    ).fetchall()
     return [name for (name,) in tables if name not in _WITHOUT]
 
 
@@ -44,7 +44,7 @@ def _naming(db: sqlite3.Connection, table: str) -> Iterator[bytes]:
     columns = [name for (name,) in db.execute("SELECT name FROM pragma_table_info(?)", (table,))]
     standing = "state <> 'deleted'" if "state" in columns else "true"
     for column in columns:
-        value = f'CAST("{column}" AS BLOB)'
+        value = f'unpacked(CAST("{column}" AS BLOB))'
         rows = db.execute(
             f'SELECT {value} FROM "{table}" WHERE instr({value}, ?) AND {standing}',  # noqa: S608 - names from the schema
             (_MARK,),

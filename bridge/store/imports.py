@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 from pydantic import TypeAdapter
@@ -29,10 +29,11 @@ from bridge.model.export_records import (
     ImportCounts,
 )
 from bridge.model.refs import channel_of_key
-from bridge.store import archive, chain, links, search
+from bridge.store import archive, authors, chain, links, payload_blocks, search
 from bridge.store.bodies import PEOPLE
+from bridge.store.message_keys import key_of, stored_id
 from bridge.store.moments import Moments, moment_at
-from bridge.store.packing import pack, unpack
+from bridge.store.packing import unpack
 from bridge.store.queries import read_queries
 from bridge.store.reactions import as_metadata
 from bridge.uacs import write
@@ -41,7 +42,7 @@ SQL = read_queries("imports")
 _CHANNEL: TypeAdapter[ExportedChannel] = TypeAdapter(ExportedChannel)
 _PERSON: TypeAdapter[ExportedPerson] = TypeAdapter(ExportedPerson)
 _ENDLESS = 1 << 62
-_STATE = 10  # the place of the state among the columns of a message
+_Key = TypeVar("_Key")
 _NUMBER = 11  # the column of `messages_of` that holds the number of the message
 
 
@@ -98,6 +99,11 @@ class _Timeline:
     created: float
     updated: float
 
+    @property
+    def key(self) -> tuple[int, str]:
+        """As the chain knows it."""
+        return self.n, self.id
+
     def enter(self, time: float) -> int:
         """The place of one more message."""
         self.created = min(self.created, time) if self.length else time
@@ -107,12 +113,13 @@ class _Timeline:
 
 
 def _add(db: sqlite3.Connection, added: Sequence[ExportedMessage], form: str, now: float) -> None:
-    moments, timelines = Moments(db), _Timelines(db)
-    channels: dict[str, int] = {}
+    moments, timelines, chains = Moments(db), _Timelines(db), chain.Chains(db)
+    channels = _Numbers(db, links.number_of)
+    persons = _Numbers(db, authors.number_of)
     ((number,),) = db.execute(SQL["last_number"]).fetchall()
     rows: list[tuple[Any, ...]] = []
     link_rows: list[tuple[Any, ...]] = []
-    payloads: list[tuple[Any, ...]] = []
+    payloads: list[payload_blocks.Payload] = []
     entries: list[tuple[Any, ...]] = []
     reactions: list[tuple[Any, ...]] = []
     documents: list[tuple[Any, ...]] = []
@@ -120,39 +127,60 @@ def _add(db: sqlite3.Connection, added: Sequence[ExportedMessage], form: str, no
         number += 1
         posted = exported.posted
         place, time = posted.place, posted.time.timestamp()
-        channel = place.channel.key
         moment = moments.take(time)
         columns = _message_columns(exported, time)
-        rows.append((number, *columns, moment, _reactions_json(exported)))
-        if channel not in channels:
-            channels[channel] = links.number_of(db, channel)
-        link_rows.append((channels[channel], posted.native_id, number, place.thread, time))
-        payloads.append((number, form, pack(exported.payload)))
+        own_id, body, author, _, channel, *others = columns
+        place_number = channels.of(channel)
+        stored = (number, key_of(own_id), stored_id(own_id, channel, posted.native_id), body)
+        shown = (moment, _reactions_json(exported))
+        rows.append((*stored, persons.of(author), time, place_number, *others, *shown))
+        link_rows.append((place_number, posted.native_id, number, place.thread, time))
+        payloads.append((form, exported.payload))
         root, _ = exported.relations()
         entered = timelines.of(place, root)
         entries += ((timeline.n, timeline.enter(time), number, moment) for timeline in entered)
         documents.append((moment, *_document(columns, exported, root, entered)))
-        reactions += _reaction_rows(number, exported, time)
+        own_reactions = list(_reaction_rows(exported, time))
+        reactions += _numbered(number, place_number, own_reactions)
         if exported.pinned:
             db.execute(SQL["add_pin"], (number, posted.author.id, time))
-        for version, former in enumerate(exported.versions, 1):
-            columns = (number, version, write(former.message), former.at, exported.editor)
-            db.execute(SQL["add_version"], columns)
+        former = [write(version.message) for version in exported.versions]
+        edits = zip(exported.versions, former, strict=True)
+        for version, (edit, former_body) in enumerate(edits, 1):
+            version_row = (number, version, former_body, edit.at, exported.editor)
+            db.execute(SQL["add_version"], version_row)
+        chains.add_new(
+            min(entered, key=lambda timeline: timeline.n).key,
+            chain.Content.new(number, columns, len(former), exported.payload),
+            former,
+            chain.reactions_of(own_reactions),
+            now,
+        )
     db.executemany(SQL["add_message"], rows)
     db.executemany(SQL["add_link"], link_rows)
-    db.executemany(SQL["add_payload"], payloads)
+    payload_blocks.add(db, number - len(added) + 1, payloads)
     db.executemany(SQL["enter_timeline"], entries)
     db.executemany(SQL["add_reaction"], reactions)
     db.executemany(search.SQL["add"], documents)
     timelines.save()
-    _extend_chains(db, rows, now)
-
-
-def _extend_chains(db: sqlite3.Connection, rows: Sequence[Sequence[Any]], now: float) -> None:
-    chains = chain.Chains(db)
-    for number, *columns in rows:
-        chains.add_all(number, columns[_STATE], now)
     chains.save()
+
+
+class _Numbers(Generic[_Key]):
+    """The numbers of channels or authors, each looked up once."""
+
+    def __init__(
+        self, db: sqlite3.Connection, number_of: Callable[[sqlite3.Connection, _Key], int]
+    ) -> None:
+        self._db = db
+        self._number_of = number_of
+        self._known: dict[_Key, int] = {}
+
+    def of(self, key: _Key) -> int:
+        number = self._known.get(key)
+        if number is None:
+            number = self._known[key] = self._number_of(self._db, key)
+        return number
 
 
 def _document(
@@ -195,14 +223,19 @@ def _reactions_json(exported: ExportedMessage) -> str | None:
     return json.dumps(as_metadata(pairs))
 
 
-def _reaction_rows(
-    number: int, exported: ExportedMessage, time: float
-) -> Iterable[tuple[Any, ...]]:
-    """A reaction without a time has that of its message."""
+def _reaction_rows(exported: ExportedMessage, time: float) -> Iterable[tuple[Any, ...]]:
+    """Emoji, channel, target, actor and time; a reaction without a time has that of its message."""
     channel, target = exported.posted.place.channel.key, exported.posted.native_id
     for reaction in exported.reactions:
         at = time if reaction.at is None else reaction.at
-        yield (number, reaction.emoji, channel, target, reaction.actor, at)
+        yield (reaction.emoji, channel, target, reaction.actor, at)
+
+
+def _numbered(
+    message: int, channel: int, reactions: Iterable[tuple[Any, ...]]
+) -> Iterable[tuple[Any, ...]]:
+    for emoji, _, target, actor, at in reactions:
+        yield (message, emoji, channel, target, actor, at)
 
 
 class _Timelines:
@@ -277,14 +310,15 @@ def _change(
     if exported.deleted or edited > known.changed:
         state = "deleted" if exported.deleted else "edited"
         if known.imported:
-            db.execute(SQL["add_payload"], (known.n, form, pack(exported.payload)))
+            payload_blocks.replace(db, known.n, (form, exported.payload))
         change = Change(posted.message, state, edited or posted.time.timestamp())
         archive.change_later(db, replace(change, actor=exported.editor), now)
         changed = True
     if known.imported and (reactions_json := _reactions_json(exported)) != known.reactions:
         db.execute(SQL["forget_reactions"], (known.n,))
-        rows = _reaction_rows(known.n, exported, posted.time.timestamp())
-        db.executemany(SQL["add_reaction"], rows)
+        rows = _reaction_rows(exported, posted.time.timestamp())
+        place_number = links.number_of(db, posted.place.channel.key)
+        db.executemany(SQL["add_reaction"], _numbered(known.n, place_number, rows))
         db.execute(SQL["show_reactions"], (reactions_json, known.n))
         chain.note_reactions(db, known.n, now)
         changed = True
@@ -360,8 +394,9 @@ def archived_messages(
         for moment, *columns in db.execute(SQL["messages_of"], (str(timeline), *values)):
             by_moment[moment] = columns
     moments = sorted(by_moment)[:limit]
-    reactions = _reactions(db, [by_moment[moment][_NUMBER] for moment in moments])
-    messages = tuple(_archived(by_moment[moment], reactions) for moment in moments)
+    numbers = [by_moment[moment][_NUMBER] for moment in moments]
+    reactions, payloads = _reactions(db, numbers), payload_blocks.payloads_of(db, numbers)
+    messages = tuple(_archived(by_moment[moment], reactions, payloads) for moment in moments)
     return ArchivePage(messages, moments[-1] if len(moments) == limit else None)
 
 
@@ -371,16 +406,21 @@ def archived(
     id_list = json.dumps(list(ids), ensure_ascii=False)
     rows = db.execute(SQL["messages_with_ids"], (id_list,)).fetchall()
     reactions = _reactions(db, [columns[_NUMBER] for _, *columns in rows])
-    return {own_id: _archived(columns, reactions) for own_id, *columns in rows}
+    return {own_id: _archived(columns, reactions, {}) for own_id, *columns in rows}
 
 
 def _archived(
-    columns: Sequence[Any], reactions: Mapping[int, Sequence[ExportedReaction]]
+    columns: Sequence[Any],
+    reactions: Mapping[int, Sequence[ExportedReaction]],
+    imported: Mapping[int, payload_blocks.Payload],
 ) -> ArchivedMessage:
     body, author, time, channel, thread, native_id, root, reply_to, state, changed, audience = (
         columns[:11]
     )
-    n, kind, payload, pinned, versions, editor, epoch = columns[11:]
+    n, kind, live, pinned, versions, editor, epoch = columns[11:]
+    payload = None if live is None else unpack(live)
+    if n in imported:
+        kind, payload = imported[n]
     return ArchivedMessage(
         body=body,
         author_body=author,
@@ -397,7 +437,7 @@ def _archived(
         pinned=bool(pinned),
         epoch=epoch,
         reactions=tuple(reactions.get(n, ())),
-        payload=None if payload is None else unpack(payload),
+        payload=payload,
         payload_kind=kind,
     )
 

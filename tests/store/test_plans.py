@@ -11,13 +11,14 @@ from bridge.store.queries import read_queries
 
 FILES = (
     "archive", "catch_up", "changes", "inbox", "links", "reactions", "outbox", "people", "reading",
-    "key_values", "turns", "imports", "threads",
+    "key_values", "turns", "imports", "threads", "payload_blocks",
 )  # fmt: skip
 ALIASES = {
-    "o": "operations", "m": "messages", "l": "lanes", "e": "entries", "t": "timelines",
-    "n": "person_names", "p": "people", "asked": "messages", "c": "changes",
-    "during": "periods", "f": "links", "former": "versions",
-    "v": "versions", "received": "inbox", "live": "payloads", "i": "imported_payloads",
+    "o": "operations", "m": "message_rows", "l": "lanes", "e": "entries", "t": "timelines",
+    "n": "person_names", "p": "people", "asked": "message_rows", "c": "changes",
+    "during": "periods", "f": "links", "reactions": "reaction_rows",
+    "v": "version_rows", "received": "inbox", "live": "payloads", "writer": "authors",
+    "place": "channels", "former": "version_rows",
 }  # fmt: skip
 NARROW = {
     "accounts": {"actor=?", "person=?"},
@@ -34,7 +35,7 @@ NARROW = {
     # What a search must be narrowed by, so that it finds a few rows among millions.
     "api_tokens": {"name=?"},
     "changes": {"timeline=?", "timeline=? AND seq>?"},
-    "channels": {"key=?"},
+    "channels": {"key=?", "rowid=?"},
     "credentials": {"name=?"},
     "cursors": {"account=? AND channel=?"},
     "entries": {
@@ -56,9 +57,10 @@ NARROW = {
         "channel=? AND at>?",
     },
     "descriptions": {"kind=?"},
-    "imported_payloads": {"rowid=?"},
+    "payload_blocks": {"rowid=?", "rowid<?"},
+    "authors": {"rowid=?"},
     "imported_units": {"export=?"},
-    "messages": {"id=?", "rowid=?", ""},  # the last: max(n), one look at the end of the table
+    "message_rows": {"key=?", "rowid=?", ""},  # the last: max(n), one look at the end of the table
     "orphans": {"at>?", "at<?"},
     "operations": {
         "id=?",
@@ -73,7 +75,7 @@ NARROW = {
     "people": {"id=?"},
     "periods": {"room=? AND member=? AND since<?"},
     "pins": {"rowid=?"},
-    "reactions": {
+    "reaction_rows": {
         "message=?",
         "message=? AND emoji=?",
         "message=? AND emoji=? AND channel=? AND target=? AND actor=?",
@@ -82,7 +84,7 @@ NARROW = {
     "key_values": {"account=? AND key=?"},
     "stand_ins": {"channel=? AND native_id=?", "root=? AND channel=?"},
     "timelines": {"id=?", "rowid=?"},
-    "versions": {"message=?", "message=? AND version=?"},
+    "version_rows": {"message=?", "message=? AND version=?"},
     "turns": {
         "id=?",
         "state=?",
@@ -92,6 +94,7 @@ NARROW = {
     },
 }
 WHOLE = {
+    "SCAN payload_blocks",  # for the erasure of a person
     "SCAN timelines",  # lists everything there is
     "SCAN api_tokens",  # so does this
     "SCAN people",  # for an export

@@ -1,36 +1,36 @@
 -- name: keep_message
-INSERT INTO messages (
-  id, body, author, time, channel, thread, native_id, root, reply_to, audience, state, row, outcome,
-  changed, moment
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (id) DO NOTHING;
+INSERT INTO message_rows (
+  key, id, body, author, time, channel, thread, native_id, root, reply_to, audience, state, row,
+  outcome, changed, moment
+) VALUES (?, ?, packed(?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (key) DO NOTHING;
 
 -- name: message
 SELECT body, reactions, feedback, author, time, channel, thread, native_id, root, state, changed, n, row,
   outcome
-FROM messages WHERE id = ?;
+FROM messages WHERE key = message_key(?);
 
 -- name: quoted
-SELECT body, author, state, audience FROM messages WHERE id = ?;
+SELECT body, author, state, audience FROM messages WHERE key = message_key(?);
 
 -- name: change_message
-UPDATE messages SET body = ?, state = ? WHERE id = ?;
+UPDATE message_rows SET body = packed(?), state = ? WHERE key = message_key(?);
 
 -- name: change_later
-UPDATE messages SET body = ?, state = ?, changed = ?
-WHERE id = ? AND state <> 'deleted' AND (coalesce(changed, 0) < ? OR ? = 'deleted');
+UPDATE message_rows SET body = packed(?), state = ?, changed = ?
+WHERE key = message_key(?) AND state <> 'deleted' AND (coalesce(changed, 0) < ? OR ? = 'deleted');
 
 -- name: state_of
-SELECT n, state FROM messages WHERE id = ?;
+SELECT n, state FROM messages WHERE key = message_key(?);
 
 -- name: is_later
 SELECT n, state FROM messages
-WHERE id = ? AND state <> 'deleted' AND (coalesce(changed, 0) < ? OR ? = 'deleted');
+WHERE key = message_key(?) AND state <> 'deleted' AND (coalesce(changed, 0) < ? OR ? = 'deleted');
 
 -- name: keep_version
-INSERT INTO versions (message, version, body, until, actor)
-SELECT n, 1 + coalesce((SELECT max(v.version) FROM versions AS v WHERE v.message = n), 0), body, ?, ?
-FROM messages WHERE id = ? AND state <> 'streaming';
+INSERT INTO version_rows (message, version, body, until, actor)
+SELECT n, 1 + coalesce((SELECT max(v.version) FROM version_rows AS v WHERE v.message = n), 0), body, ?, ?
+FROM message_rows WHERE key = message_key(?) AND state <> 'streaming';
 
 -- name: place_in_timeline
 INSERT INTO timelines (id, kind, name, metadata, created, updated, length)
@@ -69,7 +69,7 @@ ORDER BY e.seq DESC LIMIT ?;
 -- An answer of an agent, which stands in no channel, belongs to what it answers.
 -- name: in_view
 SELECT m.body, m.reactions, m.feedback FROM entries AS e CROSS JOIN messages AS m ON m.n = e.message
-LEFT JOIN messages AS asked ON m.channel IS NULL AND asked.id = m.reply_to
+LEFT JOIN messages AS asked ON m.channel IS NULL AND asked.key = message_key(m.reply_to)
 WHERE e.timeline = ?1 AND e.seq > ?8 AND e.seq < ?9 AND m.state <> 'deleted'
   AND (?2 IS NULL OR coalesce(m.channel, asked.channel) = ?2)
   AND (?3 IS NULL OR ?3 IN (m.id, m.root, asked.id, asked.root))
@@ -90,11 +90,11 @@ SELECT n, name, length FROM timelines WHERE id = ?;
 
 -- name: number_of
 SELECT seq FROM entries
-WHERE message = (SELECT n FROM messages WHERE id = ?)
+WHERE message = (SELECT n FROM messages WHERE key = message_key(?))
   AND timeline = (SELECT n FROM timelines WHERE id = ?);
 
 -- name: relations
-SELECT id, root, reply_to FROM messages WHERE id IN (SELECT one.value FROM json_each(?) AS one);
+SELECT id, root, reply_to FROM messages WHERE key IN (SELECT message_key(one.value) FROM json_each(?) AS one);
 
 -- name: changed_since
 SELECT 1 FROM changes AS c CROSS JOIN messages AS m ON m.n = c.message
@@ -109,7 +109,7 @@ SELECT 1 FROM messages AS m
 JOIN entries AS e ON e.message = m.n
 JOIN timelines AS t ON t.n = e.timeline
 JOIN periods AS during ON during.room = t.name
-WHERE m.id = ?1 AND t.kind = 'room' AND t.name = ?2 AND during.member = ?3
+WHERE m.key = message_key(?1) AND t.kind = 'room' AND t.name = ?2 AND during.member = ?3
   AND during.since <= coalesce(e.epoch, 0)
   AND (during.until IS NULL OR during.until > coalesce(e.epoch, 0))
 LIMIT 1;

@@ -22,9 +22,9 @@ FROM inbox JOIN payloads ON row = id WHERE id = ?;
 -- name: pins
 SELECT links.native_id, links.thread, m.id, pins.pinned, pins.actor, pins.at
 FROM pins CROSS JOIN messages AS m ON m.n = pins.message
-CROSS JOIN links INDEXED BY links_of_message ON links.message = pins.message
+CROSS JOIN links ON links.message = pins.message
 WHERE links.channel = (SELECT n FROM channels WHERE key = ?) AND links.gone = 0
   AND m.state <> 'deleted' AND links.slot = (
-    SELECT min(f.slot) FROM links AS f INDEXED BY links_of_message
+    SELECT min(f.slot) FROM links AS f
     WHERE f.message = links.message AND f.channel = links.channel AND f.gone = 0
   );

@@ -3,13 +3,14 @@ SELECT t.n, t.id FROM entries AS e JOIN timelines AS t ON t.n = e.timeline
 WHERE e.message = ? ORDER BY e.timeline LIMIT 1;
 
 -- name: content
-SELECT m.id, m.body, m.author, m.time, m.channel, m.thread, m.native_id, m.root, m.reply_to,
-  m.audience, m.state, (SELECT count(*) FROM versions AS v WHERE v.message = m.n), live.payload,
-  i.payload
+SELECT m.key, m.id, m.body, m.author, m.time, m.channel, m.thread, m.native_id, m.root, m.reply_to,
+  m.audience, m.state, (SELECT count(*) FROM versions AS v WHERE v.message = m.n), live.payload
 FROM messages AS m
 LEFT JOIN payloads AS live ON live.row = m.row
-LEFT JOIN imported_payloads AS i ON i.message = m.n
 WHERE m.n = ?;
+
+-- name: id
+SELECT id FROM messages WHERE n = ?;
 
 -- name: versions
 SELECT version, body FROM versions WHERE message = ? ORDER BY version;
@@ -32,8 +33,7 @@ UPDATE chain SET salt = NULL WHERE message = ? AND kind <> 'reacted';
 UPDATE chain SET salt = NULL WHERE message = ? AND kind = 'reacted';
 
 -- name: unlinked
-SELECT m.n, m.state FROM messages AS m
-WHERE m.n > ? AND m.state <> 'streaming' ORDER BY m.n LIMIT 1000;
+SELECT n FROM message_rows WHERE n > ? AND state <> 'streaming' ORDER BY n LIMIT 1000;
 
 -- name: forget_all
 DELETE FROM chain;

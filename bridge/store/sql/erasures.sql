@@ -7,11 +7,14 @@ CREATE TEMP TABLE erased (n INTEGER PRIMARY KEY, id TEXT NOT NULL, row INTEGER);
 DROP TABLE IF EXISTS temp.erased;
 
 -- name: choose_message
-INSERT INTO erased SELECT n, id, row FROM messages WHERE id = ?;
+INSERT INTO erased SELECT n, id, row FROM messages WHERE key = message_key(?);
 
 -- name: choose_person
 INSERT OR IGNORE INTO erased
-SELECT n, id, row FROM messages WHERE json_extract(CAST(author AS TEXT), '$.id') = ?;
+SELECT m.n, m.id, m.row FROM message_rows AS r CROSS JOIN messages AS m ON m.n = r.n
+WHERE r.author IN (
+  SELECT a.n FROM authors AS a WHERE json_extract(CAST(a.body AS TEXT), '$.id') = ?
+);
 
 -- name: touch
 INSERT OR IGNORE INTO erased SELECT n, id, row FROM messages WHERE n = ?;
@@ -66,8 +69,9 @@ SELECT i.id, i.channel, i.received_at FROM inbox AS i JOIN payloads AS p ON p.ro
 WHERE i.id > ? AND i.state = 'done' ORDER BY i.id LIMIT ?;
 
 -- name: imported_payloads
-SELECT i.message, m.channel, m.time FROM imported_payloads AS i JOIN messages AS m ON m.n = i.message
-WHERE i.message > ? ORDER BY i.message LIMIT ?;
+SELECT m.n, m.channel, m.time
+FROM payload_blocks AS b CROSS JOIN messages AS m ON m.n >= b.first AND m.n < b.first + b.count
+WHERE b.first + b.count > ?1 AND m.n > ?1 ORDER BY b.first, m.n LIMIT ?2;
 
 -- name: bodies_of_erased
 SELECT m.body, m.author FROM erased AS e CROSS JOIN messages AS m ON m.n = e.n
@@ -106,28 +110,28 @@ UPDATE descriptions SET body = ? WHERE kind = ? AND id = ?;
 SELECT n, audience FROM messages WHERE audience IS NOT NULL AND instr(audience, ?);
 
 -- name: set_audience
-UPDATE messages SET audience = ? WHERE n = ?;
+UPDATE message_rows SET audience = ? WHERE n = ?;
 
 -- name: set_body
-UPDATE messages SET body = ? WHERE n = ?;
+UPDATE message_rows SET body = packed(?) WHERE n = ?;
 
 -- name: set_version
-UPDATE versions SET body = ? WHERE message = ? AND version = ?;
+UPDATE version_rows SET body = packed(?) WHERE message = ? AND version = ?;
 
 -- name: erase_body
-UPDATE messages SET
-  body = ?, author = ?, state = 'deleted', changed = ?, reactions = NULL, feedback = NULL,
+UPDATE message_rows SET
+  body = packed(?), author = ?, state = 'deleted', changed = ?, reactions = NULL, feedback = NULL,
   outcome = 'erased'
 WHERE n = ?;
 
 -- name: erase_versions
-DELETE FROM versions WHERE message IN (SELECT n FROM erased);
+DELETE FROM version_rows WHERE message IN (SELECT n FROM erased);
 
--- name: erase_imported_payloads
-DELETE FROM imported_payloads WHERE message IN (SELECT n FROM erased);
+-- name: erased
+SELECT n FROM erased;
 
 -- name: erase_reactions
-DELETE FROM reactions WHERE message IN (SELECT n FROM erased);
+DELETE FROM reaction_rows WHERE message IN (SELECT n FROM erased);
 
 -- name: erase_pins
 DELETE FROM pins WHERE message IN (SELECT n FROM erased);
@@ -162,9 +166,6 @@ SELECT i.id, p.payload FROM inbox AS i JOIN payloads AS p ON p.row = i.id WHERE 
 -- name: all_payloads
 SELECT i.id, p.payload FROM inbox AS i JOIN payloads AS p ON p.row = i.id;
 
--- name: all_imported_payloads
-SELECT message, payload FROM imported_payloads;
-
 -- name: erase_payload
 DELETE FROM payloads WHERE row = ?;
 
@@ -176,14 +177,14 @@ UPDATE inbox SET
   error = '', outcome = CASE state WHEN 'done' THEN outcome ELSE 'erased' END, state = 'done'
 WHERE id = ?;
 
--- name: erase_imported_payload
-DELETE FROM imported_payloads WHERE message = ?;
+-- name: forget_author
+DELETE FROM authors WHERE json_extract(CAST(body AS TEXT), '$.id') = ?;
 
 -- name: reactions_by
 SELECT DISTINCT message FROM reactions WHERE actor = ?;
 
 -- name: erase_reactions_by
-DELETE FROM reactions WHERE actor = ?;
+DELETE FROM reaction_rows WHERE actor = ?;
 
 -- name: rated_by
 SELECT message FROM feedback WHERE actor = ?;

@@ -10,7 +10,7 @@ WHERE excluded.at > at;
 SELECT actor, sense, comment, at FROM feedback WHERE message = ? ORDER BY at, actor;
 
 -- name: show
-UPDATE messages SET feedback = ? WHERE n = ?;
+UPDATE message_rows SET feedback = ? WHERE n = ?;
 
 -- name: undelivered
 SELECT m.id, f.actor, f.sense, f.comment, f.at, f.channel, f.room, f.pending_agent
@@ -19,4 +19,4 @@ WHERE f.pending_agent IS NOT NULL ORDER BY f.at, m.n, f.actor;
 
 -- name: set_delivered
 UPDATE feedback SET pending_agent = NULL
-WHERE message = (SELECT n FROM messages WHERE id = ?) AND actor = ? AND at = ?;
+WHERE message = (SELECT n FROM messages WHERE key = message_key(?)) AND actor = ? AND at = ?;

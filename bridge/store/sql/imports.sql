@@ -20,38 +20,34 @@ SELECT id, body FROM descriptions WHERE kind = ? ORDER BY id;
 
 -- name: known
 SELECT m.id, m.n, m.state, m.changed, m.reactions, m.outcome
-FROM json_each(?) AS wanted CROSS JOIN messages AS m ON m.id = wanted.value;
+FROM json_each(?) AS wanted CROSS JOIN messages AS m ON m.key = message_key(wanted.value);
 
 -- name: last_number
 SELECT coalesce(max(n), 0) FROM messages;
 
 -- name: add_message
-INSERT INTO messages (
-  n, id, body, author, time, channel, thread, native_id, root, reply_to, audience, state, outcome,
+INSERT INTO message_rows (
+  n, key, id, body, author, time, channel, thread, native_id, root, reply_to, audience, state,
   changed, moment, reactions
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'imported', ?, ?, ?);
+) VALUES (?, ?, ?, packed(?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, packed(?));
 
 -- name: add_link
 INSERT INTO links (channel, native_id, message, kind, slot, thread, at) VALUES (?, ?, ?, 0, 0, ?, ?)
-ON CONFLICT (channel, native_id, message) DO NOTHING;
-
--- name: add_payload
-INSERT INTO imported_payloads (message, format, payload) VALUES (?, ?, ?)
-ON CONFLICT (message) DO UPDATE SET format = excluded.format, payload = excluded.payload;
+ON CONFLICT (message, channel, native_id) DO NOTHING;
 
 -- name: add_version
-INSERT INTO versions (message, version, body, until, actor) VALUES (?, ?, ?, ?, ?);
+INSERT INTO version_rows (message, version, body, until, actor) VALUES (?, ?, packed(?), ?, ?);
 
 -- name: forget_reactions
-DELETE FROM reactions WHERE message = ?;
+DELETE FROM reaction_rows WHERE message = ?;
 
 -- name: add_reaction
-INSERT INTO reactions (message, emoji, channel, target, actor, present, at)
+INSERT INTO reaction_rows (message, emoji, channel, target, actor, present, at)
 VALUES (?, ?, ?, ?, ?, 1, ?)
 ON CONFLICT (message, emoji, channel, target, actor) DO NOTHING;
 
 -- name: show_reactions
-UPDATE messages SET reactions = ? WHERE n = ?;
+UPDATE message_rows SET reactions = packed(?) WHERE n = ?;
 
 -- name: add_pin
 INSERT INTO pins (message, pinned, actor, at) VALUES (?, 1, ?, ?) ON CONFLICT (message) DO NOTHING;
@@ -83,10 +79,9 @@ SELECT DISTINCT room, member FROM periods ORDER BY room, member;
 
 -- name: messages_of
 SELECT e.moment, m.body, m.author, m.time, m.channel, m.thread, m.native_id, m.root, m.reply_to,
-  m.state, m.changed, m.audience, m.n, coalesce(i.format, received.kind, ''), coalesce(i.payload, live.payload),
+  m.state, m.changed, m.audience, m.n, coalesce(received.kind, ''), live.payload,
   pins.pinned, coalesce(v.version, 0), v.actor, e.epoch
 FROM entries AS e CROSS JOIN messages AS m ON m.n = e.message
-LEFT JOIN imported_payloads AS i ON i.message = m.n
 LEFT JOIN inbox AS received ON received.id = m.row
 LEFT JOIN payloads AS live ON live.row = m.row
 LEFT JOIN pins ON pins.message = m.n
@@ -104,7 +99,7 @@ ORDER BY e.moment LIMIT ?6;
 SELECT m.id, m.body, m.author, m.time, m.channel, m.thread, m.native_id, m.root, m.reply_to,
   m.state, m.changed, m.audience, m.n, '', NULL, pins.pinned,
   coalesce(v.version, 0), v.actor, (SELECT max(e.epoch) FROM entries AS e WHERE e.message = m.n)
-FROM json_each(?) AS wanted CROSS JOIN messages AS m ON m.id = wanted.value
+FROM json_each(?) AS wanted CROSS JOIN messages AS m ON m.key = message_key(wanted.value)
 LEFT JOIN pins ON pins.message = m.n
 LEFT JOIN versions AS v ON v.message = m.n AND v.version = (
   SELECT max(former.version) FROM versions AS former WHERE former.message = m.n

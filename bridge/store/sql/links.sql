@@ -1,5 +1,4 @@
--- Which native ids show a message in a channel. INDEXED BY: left alone, SQLite would read all links
--- of a channel to find those of one message.
+-- Which native ids show a message in a channel.
 
 -- name: channel
 SELECT n FROM channels WHERE key = ?;
@@ -9,18 +8,18 @@ INSERT INTO channels (key) VALUES (?) RETURNING n;
 
 -- name: link_said
 INSERT INTO links (channel, native_id, message, kind, slot, thread, at) VALUES (?, ?, ?, 0, 0, ?, ?)
-ON CONFLICT (channel, native_id, message) DO NOTHING;
+ON CONFLICT (message, channel, native_id) DO NOTHING;
 
 -- name: link_copy
 INSERT INTO links (channel, native_id, message, kind, slot, thread, gone, at)
 VALUES (?, ?, ?, 1, ?, ?, ?, ?)
-ON CONFLICT (channel, native_id, message) DO UPDATE SET
+ON CONFLICT (message, channel, native_id) DO UPDATE SET
   slot = excluded.slot,
   thread = coalesce(excluded.thread, thread),
   gone = excluded.gone;
 
 -- name: unlink_replaced
-UPDATE links INDEXED BY links_of_message SET gone = 1
+UPDATE links SET gone = 1
 WHERE message = ? AND channel = ? AND kind = 1 AND slot = ? AND native_id <> ? AND gone = 0;
 
 -- name: note_gone
@@ -32,7 +31,7 @@ SELECT 1 FROM links
 WHERE channel = (SELECT n FROM channels WHERE key = ?) AND native_id = ? AND kind = 1 AND gone = 1
 UNION ALL
 SELECT 1 FROM operations
-WHERE message = (SELECT n FROM messages WHERE id = ?) AND lane = ?
+WHERE message = (SELECT n FROM messages WHERE key = message_key(?)) AND lane = ?
   AND (
     (type = 'delete_message' AND state NOT IN ('dead', 'cancelled'))
     OR (type = 'edit_message' AND state = 'sending')
@@ -49,7 +48,7 @@ SELECT root FROM stand_ins
 WHERE channel = (SELECT n FROM channels WHERE key = ?) AND native_id = ? ORDER BY root LIMIT 1;
 
 -- name: copies
-SELECT slot, native_id, thread FROM links INDEXED BY links_of_message
-WHERE message = (SELECT n FROM messages WHERE id = ?)
+SELECT slot, native_id, thread FROM links
+WHERE message = (SELECT n FROM messages WHERE key = message_key(?))
   AND channel = (SELECT n FROM channels WHERE key = ?) AND gone = 0
 ORDER BY slot, at, native_id;

@@ -1,25 +1,25 @@
 -- name: queue
 INSERT INTO operations (id, lane, type, message, body, state, attempts, began, due, created)
-VALUES (?, ?, ?, (SELECT n FROM messages WHERE id = ?), ?, ?, ?, ?, ?, ?);
+VALUES (?, ?, ?, (SELECT n FROM messages WHERE key = message_key(?)), ?, ?, ?, ?, ?, ?);
 
 -- name: same_waiting
 SELECT 1 FROM operations
-WHERE message = (SELECT n FROM messages WHERE id = ?) AND lane = ? AND state = 'waiting'
+WHERE message = (SELECT n FROM messages WHERE key = message_key(?)) AND lane = ? AND state = 'waiting'
   AND (type = 'edit_message' OR (type = 'post_message' AND receipts = '[]'))
 LIMIT 1;
 
 -- name: cancel_waiting
 UPDATE operations SET state = 'cancelled', error = 'deleted before it was sent', ended = ?
-WHERE message = (SELECT n FROM messages WHERE id = ?) AND lane = ? AND state = 'waiting'
+WHERE message = (SELECT n FROM messages WHERE key = message_key(?)) AND lane = ? AND state = 'waiting'
   AND type = 'post_message' AND receipts = '[]';
 
 -- name: posts_of
 SELECT body FROM operations AS o
-WHERE o.message = (SELECT n FROM messages WHERE id = ?) AND o.type = 'post_message'
+WHERE o.message = (SELECT n FROM messages WHERE key = message_key(?)) AND o.type = 'post_message'
   AND o.state NOT IN ('dead', 'unproved', 'cancelled')
   AND (
     o.state <> 'done' OR o.receipts = '[]' OR EXISTS (
-      SELECT 1 FROM links INDEXED BY links_of_message
+      SELECT 1 FROM links
       WHERE message = o.message AND channel = (SELECT n FROM channels WHERE key = o.lane)
         AND kind = 1 AND gone = 0
     )

@@ -1,5 +1,5 @@
 -- name: standing_message
-SELECT n FROM messages WHERE id = ? AND state <> 'deleted';
+SELECT n FROM messages WHERE key = message_key(?) AND state <> 'deleted';
 
 -- name: reacted_before
 SELECT present FROM reactions
@@ -11,8 +11,8 @@ WHERE message = ? AND emoji IN ('', ?) AND channel = ? AND target = ? AND actor 
 LIMIT 1;
 
 -- name: react
-INSERT INTO reactions (message, emoji, channel, target, actor, present, at)
-VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO reaction_rows (message, emoji, channel, target, actor, present, at)
+VALUES (?, ?, (SELECT n FROM channels WHERE key = ?), ?, ?, ?, ?)
 ON CONFLICT (message, emoji, channel, target, actor) DO UPDATE SET
   present = excluded.present, at = excluded.at
 WHERE excluded.at > at;
@@ -25,14 +25,14 @@ SELECT count(*) FROM (
 
 -- name: reactions
 SELECT emoji, actor, channel, target, at FROM reactions
-WHERE message = (SELECT n FROM messages WHERE id = ?) AND present = 1
+WHERE message = (SELECT n FROM messages WHERE key = message_key(?)) AND present = 1
 ORDER BY at, emoji, actor, channel, target;
 
 -- name: reactions_of_number
 SELECT emoji, actor FROM reactions WHERE message = ? AND present = 1 ORDER BY at, emoji, actor;
 
 -- name: show_reactions
-UPDATE messages SET reactions = ? WHERE n = ?;
+UPDATE message_rows SET reactions = packed(?) WHERE n = ?;
 
 -- name: pinned_before
 SELECT pinned FROM pins WHERE message = ?;
@@ -44,7 +44,7 @@ ON CONFLICT (message) DO UPDATE SET
 WHERE excluded.at > at;
 
 -- name: pinned_by
-SELECT actor FROM pins WHERE message = (SELECT n FROM messages WHERE id = ?) AND pinned = 1;
+SELECT actor FROM pins WHERE message = (SELECT n FROM messages WHERE key = message_key(?)) AND pinned = 1;
 
 -- name: waiting_marks
 SELECT id, body FROM operations
@@ -56,16 +56,16 @@ WHERE id = ?;
 
 -- name: cancel_marks
 UPDATE operations SET state = 'cancelled', error = 'the message was deleted', ended = ?
-WHERE message = (SELECT n FROM messages WHERE id = ?) AND state = 'waiting' AND type IN (
+WHERE message = (SELECT n FROM messages WHERE key = message_key(?)) AND state = 'waiting' AND type IN (
   'add_reaction', 'remove_reaction', 'note_reactions', 'pin_message', 'unpin_message'
 );
 
 -- name: marks_in_lane
 SELECT body, state, losses FROM operations
-WHERE message = (SELECT n FROM messages WHERE id = ?) AND lane = ? ORDER BY seq;
+WHERE message = (SELECT n FROM messages WHERE key = message_key(?)) AND lane = ? ORDER BY seq;
 
 -- name: post_is_open
 SELECT 1 FROM operations
-WHERE message = (SELECT n FROM messages WHERE id = ?) AND lane = ? AND type = 'post_message'
+WHERE message = (SELECT n FROM messages WHERE key = message_key(?)) AND lane = ? AND type = 'post_message'
   AND state IN ('waiting', 'sending')
 LIMIT 1;

@@ -30,7 +30,7 @@ ORDER BY e.seq DESC LIMIT ?;
 SELECT t.id
 FROM messages AS m CROSS JOIN entries AS e ON e.message = m.n
 CROSS JOIN timelines AS t ON t.n = e.timeline
-WHERE m.id = ? AND t.kind = 'room' AND (m.audience IS NULL OR instr(m.audience, ?) > 0);
+WHERE m.key = message_key(?) AND t.kind = 'room' AND (m.audience IS NULL OR instr(m.audience, ?) > 0);
 
 -- name: put_token
 INSERT INTO api_tokens (name, digest, role, rooms, scopes, created, expires, per_minute)

@@ -1,15 +1,15 @@
 -- name: link_stand_in
 INSERT INTO stand_ins (channel, native_id, root, instead, at)
 VALUES (?1, ?2, ?3, EXISTS (
-  SELECT 1 FROM links INDEXED BY links_of_message
-  WHERE message = (SELECT n FROM messages WHERE id = ?3) AND channel = ?1
+  SELECT 1 FROM links
+  WHERE message = (SELECT n FROM messages WHERE key = message_key(?3)) AND channel = ?1
 ), ?4)
 ON CONFLICT (channel, native_id, root) DO NOTHING;
 
 -- name: root_in_channel
 SELECT native_id FROM (
-  SELECT native_id, gone AS rank, kind, slot, at FROM links INDEXED BY links_of_message
-  WHERE message = (SELECT n FROM messages WHERE id = ?1)
+  SELECT native_id, gone AS rank, kind, slot, at FROM links
+  WHERE message = (SELECT n FROM messages WHERE key = message_key(?1))
     AND channel = (SELECT n FROM channels WHERE key = ?2)
   UNION ALL
   SELECT native_id, -instead, 2, 0, at FROM stand_ins INDEXED BY stand_ins_of_root

@@ -1,7 +1,7 @@
 -- name: queue
 INSERT INTO turns (id, agent, room, trigger_message, thread, session, origin, called_by, asked_at,
   changed)
-VALUES (?, ?, ?, ?, coalesce((SELECT root FROM messages WHERE id = ?), ?), ?, ?, ?, ?, ?);
+VALUES (?, ?, ?, ?, coalesce((SELECT root FROM messages WHERE key = message_key(?)), ?), ?, ?, ?, ?, ?);
 
 -- name: is_known
 SELECT 1 FROM turns WHERE id = ?;
@@ -12,7 +12,7 @@ UNION ALL SELECT 1 FROM turns WHERE agent = ? AND trigger_message = ?
 LIMIT 1;
 
 -- name: last_answer
-SELECT turns.answer FROM turns CROSS JOIN messages AS m ON m.id = turns.answer
+SELECT turns.answer FROM turns CROSS JOIN messages AS m ON m.key = message_key(turns.answer)
 WHERE turns.session = ? AND turns.answer IS NOT NULL AND turns.id <> ? AND m.state <> 'deleted'
 ORDER BY turns.n DESC LIMIT 1;
 

@@ -42,7 +42,7 @@ def test_an_unchanged_archive_passes(store: Path) -> None:
 
 
 def test_a_changed_message_is_named_and_the_command_fails(store: Path) -> None:
-    change(store, "UPDATE messages SET author = replace(author, 'Ann', 'Eve') WHERE n = 1")
+    change(store, "UPDATE authors SET body = replace(body, 'Ann', 'Eve')")
 
     result = verify("--store", store)
 
@@ -59,7 +59,7 @@ def test_a_chain_that_was_cut_differs_from_the_pinned_heads(store: Path, tmp_pat
     )
     assert verify("--store", store, "--head", heads).exit_code == 0
     for table in ("chain", "entries"):
-        change(store, f"DELETE FROM {table} WHERE message = (SELECT max(n) FROM messages)")
+        change(store, f"DELETE FROM {table} WHERE message = (SELECT max(n) FROM message_rows)")
 
     cut = verify("--store", store)
     compared = json.loads(verify("--store", store, "--head", heads, "--json").stdout)

@@ -286,11 +286,11 @@ async def test_a_health_check_takes_no_longer_in_a_large_store(bridge: Bridge) -
 
 
 def _fill(db: sqlite3.Connection, count: int) -> None:
-    (first,) = db.execute("SELECT coalesce(max(n), 0) + 1 FROM messages").fetchone()
+    (first,) = db.execute("SELECT coalesce(max(n), 0) + 1 FROM message_rows").fetchone()
     numbers = [(first + number,) for number in range(count)]
     db.executemany(
-        "INSERT INTO messages (n, id, body, author, time, state, outcome, changed) "
-        "VALUES (?1, 'm' || ?1, x'', x'', 0, 'complete', '', 0)", numbers,
+        "INSERT INTO message_rows (n, key, body, author, time, state, outcome, changed) "
+        "VALUES (?1, 'm' || ?1, x'', 1, 0, 'complete', '', 0)", numbers,
     )  # fmt: skip
     db.executemany(
         "INSERT INTO operations (seq, id, lane, type, message, body, state, due, created) "

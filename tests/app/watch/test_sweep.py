@@ -43,8 +43,8 @@ async def store_that_names(path: Path, clock: ManualClock, *file_ids: str) -> No
     with contextlib.closing(sqlite3.connect(path)) as db:
         for number, file_id in enumerate(file_ids):
             db.execute(
-                "INSERT INTO messages (id, body, author, time, state, outcome) "
-                "VALUES (?, ?, x'', 0, 'complete', '')",
+                "INSERT INTO message_rows (key, body, author, time, state, outcome) "
+                "VALUES (?, ?, 1, 0, 'complete', '')",
                 (str(number), f'{{"file_id": "{file_id}"}}'.encode()),
             )
         db.commit()

@@ -152,9 +152,9 @@ def _fill(db: sqlite3.Connection, until: int) -> None:
         WITH RECURSIVE n (i) AS (
           SELECT (SELECT max(n) + 1 FROM messages) UNION ALL SELECT i + 1 FROM n WHERE i < ?
         )
-        INSERT INTO messages (n, id, body, author, time, channel, native_id, state, outcome)
-        SELECT i, m.id || i, m.body, m.author, m.time, m.channel, m.native_id || i, 'complete', ''
-        FROM n CROSS JOIN messages AS m ON m.n = 1
+        INSERT INTO message_rows (n, key, body, author, time, channel, native_id, state, outcome)
+        SELECT i, m.key || i, m.body, m.author, m.time, m.channel, m.native_id || i, 'complete', ''
+        FROM n CROSS JOIN message_rows AS m ON m.n = 1
         """,
         (until,),
     )
