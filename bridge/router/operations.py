@@ -90,21 +90,24 @@ class Operations:
 
     # --- the past -------------------------------------------------------------------------------
 
-    def begin_backfill(
-        self, channels: Sequence[tuple[AccountId, ChannelRef]], since: float
-    ) -> Sequence[BackfillProgress]:
-        """Read what was said in these channels from `since` (seconds since 1970) on into the
-        archive, one after the other. Returns the state of all backfills."""
-        self._recovery.backfill.begin(channels, since)
-        return self._recovery.backfill.progress
+    async def begin_backfill(
+        self,
+        channels: Sequence[tuple[AccountId, ChannelRef]],
+        since: float,
+        until: float | None = None,
+    ) -> None:
+        """Read what was said in these channels between two times (seconds since 1970) into the
+        archive, one channel after the other. Raises StoreError."""
+        await self._recovery.backfill.begin(channels, since, until)
 
-    def stop_backfill(self) -> int:
-        """Stop all backfills; what they read stays. Returns how many there were."""
-        return self._recovery.backfill.stop()
+    async def stop_backfill(self) -> int:
+        """Stop all backfills; what they read stays. Returns how many there were. Raises
+        StoreError."""
+        return await self._recovery.backfill.stop()
 
     @property
     def backfills(self) -> Sequence[BackfillProgress]:
-        """The state of all backfills since the start."""
+        """The state of all backfills, also of those that ended."""
         return self._recovery.backfill.progress
 
     # --- what programs write and read -----------------------------------------------------------

@@ -52,12 +52,21 @@ class Reconfigure:
         self._parts.commands.linker.use(linker)
 
     def announce_rooms(self) -> None:
-        """Greet the channels that joined, and note the agents' tools, in the background: platforms
-        are asked who reads in these channels."""
+        """Greet the channels that joined, begin the backfills that the rooms ask for, and note the
+        agents' tools, in the background: platforms are asked who reads in these channels."""
         shared, now = self._shared, self._shared.clock.time()
         greeting = greet(shared.rooms, shared.connectors, self._parts.outbound.notices, now)
         shared.background.spawn(greeting, "greet")
+        shared.background.spawn(self._begin_backfills(), "begin backfills")
         self._parts.turns.catalogue.changed(None)
+
+    async def _begin_backfills(self) -> None:
+        """Of channels of rooms that want their past, once each."""
+        now = self._shared.clock.time()
+        for room in self._shared.rooms.all:
+            if (span := room.options.backfill) is not None:
+                channels = [(member.account, member.channel) for member in room.members]
+                await self._parts.recovery.backfill.begin_once(channels, max(now - span, 0.0))
 
     # --- accounts -------------------------------------------------------------------------------
 

@@ -104,6 +104,7 @@ class Router:
         for row in await self._shared.store.waiting_rows():
             self.parts.inbound.queues.put(row)
         await self.parts.outbound.failures.start()
+        await recovery.backfill.start()
         self.reconfigure.announce_rooms()
         await self.parts.outbound.lanes.start()
         await turns.queue.start()

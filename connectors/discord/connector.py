@@ -76,6 +76,7 @@ class DiscordConnector:
             history=history,
             lookup=read_back,
             read_back=read_back,
+            past=read_back,
             reactors=read_back,
             channel_metadata=read_back,
             files=PlatformFiles(self._cdn),

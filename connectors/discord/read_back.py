@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from bridge.errors import NotFound, PlatformError, Refused
 from bridge.model import ActorId, ChannelRef, Raw
+from bridge.ports.abilities.past import PastPage, Span
 from bridge.ports.abilities.platform_history import ChannelMetadata, Reactions, Standing, Stretch
 from bridge.ports.clock import Clock
 from connectors.discord import ids
@@ -45,6 +46,7 @@ class ReadBack:
         self._bot = bot
         self._history = history
         self._wrap = wrap
+        self._listed: dict[str, Sequence[str]] = {}
 
     async def stretches(
         self, channel: ChannelRef, since: float, until: str, threads: Sequence[str]
@@ -88,6 +90,54 @@ class ReadBack:
             keys = (ids.order_key(str(max(first, oldest))), ids.order_key(str(before - 1)))
             yield Stretch(thread, *keys, posts)
             before = first
+
+    async def page(self, channel: ChannelRef, span: Span, position: str) -> PastPage:
+        """A page of the channel or of one of its threads, which come behind it, the latest first. A
+        position is the place and the id before which its next page ends: `123:456`.
+
+        Raises ValueError, PlatformError.
+        """
+        await self._bot.identity()
+        oldest = int(ids.first_snowflake_at(span.since))
+        newest = int(ids.snowflake_of(span.last))
+        if span.until is not None:
+            newest = min(newest, int(ids.first_snowflake_at(span.until)))
+        place, _, before = position.partition(":")
+        places = await self._past_places(channel, oldest, is_first=not position)
+        if not position:
+            place, before = (places[0] if places else "", "")
+        if not place:
+            return PastPage(None, (), None)
+        thread = None if place == channel.channel else place
+        then = next((f"{later}:" for later in _behind(places, place)), None)
+        try:
+            page = await self._history.page(
+                place, {"before": int(before) if before else newest + 1, "limit": _PAGE}
+            )
+        except (NotFound, Refused):
+            if thread is None:
+                raise
+            return PastPage(thread, (), then)  # the thread is gone, or hidden
+        inside = [message for message in page if int(message["id"]) >= oldest]
+        spoken = [message for message in inside if message.get("type") in SPOKEN_TYPES]
+        for message in spoken:
+            await self._history.learn(channel, message)
+        posts = tuple(self._standing(channel, message, thread) for message in spoken)
+        if len(page) == _PAGE and len(inside) == len(page):
+            then = f"{place}:{min(int(message['id']) for message in page)}"
+        return PastPage(thread, posts, then)
+
+    async def _past_places(
+        self, channel: ChannelRef, oldest: int, *, is_first: bool
+    ) -> Sequence[str]:
+        """The channel, then its threads, the latest first. They are listed once in a process: it
+        costs some requests, and a later thread belongs to live events."""
+        if is_first or channel.key not in self._listed:
+            found = await self._history.places(channel, oldest, ())
+            threads = sorted({*found} - {channel.channel}, key=int, reverse=True)
+            own = [channel.channel] if channel.channel in found else []
+            self._listed[channel.key] = [*own, *threads]
+        return self._listed[channel.key]
 
     def order_key(self, native_id: str) -> str | None:
         return ids.order_key(native_id) if native_id.isdecimal() else None
@@ -242,6 +292,13 @@ class ReadBack:
             return False
         by_bot = isinstance(author, dict) and author.get("id") == identity.user
         return by_bot or (message.get("application_id") == identity.application)
+
+
+def _behind(places: Sequence[str], place: str) -> Sequence[str]:
+    """The places that follow one; if it is no longer listed, the threads older than it."""
+    if place in places:
+        return places[places.index(place) + 1 :]
+    return [other for other in places[1:] if int(other) < int(place)]
 
 
 def _reactions(message: Message) -> Iterator[Reactions]:

@@ -71,6 +71,7 @@ class SlackConnector:
             history=history,
             lookup=read_back,
             read_back=read_back,
+            past=read_back,
             reactors=read_back,
             channel_metadata=read_back,
             files=PlatformFiles(api),

@@ -50,6 +50,7 @@ class Urgency(IntEnum):
     - `USUAL`: look-ups.
     - `CATCH_UP`: a channel is read, and no live event waits for it.
     - `READ_BACK`: old posts are compared.
+    - `PAST`: a channel is read into the archive.
     """
 
     LANE = 0
@@ -57,6 +58,7 @@ class Urgency(IntEnum):
     USUAL = 2
     CATCH_UP = 3
     READ_BACK = 4
+    PAST = 5
 
 
 # The share of a limit that each urgency may use; the remainder is reserved for higher ones.
@@ -66,6 +68,7 @@ _SHARES = {
     Urgency.USUAL: 0.8,
     Urgency.CATCH_UP: 0.7,
     Urgency.READ_BACK: 0.7,
+    Urgency.PAST: 0.5,
 }
 
 

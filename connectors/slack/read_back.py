@@ -7,11 +7,13 @@ Source: docs.slack.dev `conversations.history`, `conversations.replies` (2026-08
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncGenerator, Iterable, Sequence
+import json
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bridge.errors import NotFound, Refused
 from bridge.model import AccountId, ActorId, ChannelRef, Raw
+from bridge.ports.abilities.past import PastPage, Span
 from bridge.ports.abilities.platform_history import ChannelMetadata, Reactions, Standing, Stretch
 from bridge.ports.clock import Clock
 from connectors.slack import ids
@@ -52,6 +54,13 @@ class ReadBack:
         reader = await self._reader(channel)
         async for stretch in reader.stretches(since, until, threads):
             yield stretch
+
+    async def page(self, channel: ChannelRef, span: Span, position: str) -> PastPage:
+        """A page of the channel, newest first; before the next one come the threads of its roots.
+
+        Raises ValueError, PlatformError.
+        """
+        return await (await self._reader(channel)).page(span, _Position.read(position))
 
     def order_key(self, native_id: str) -> str | None:
         """The order key of a post, from its ts; None for another id."""
@@ -115,6 +124,36 @@ class ReadBack:
 
 
 @dataclass(frozen=True)
+class _Position:
+    """Where the reading of a channel continues.
+
+    - `before`: the ts before which the next page ends; empty: at the newest post; None: nowhere.
+    - `roots`: the threads that come before that page.
+    - `after`: the ts of the last reply that was read in the first of them.
+    """
+
+    before: str | None = ""
+    roots: tuple[str, ...] = ()
+    after: str = ""
+
+    @classmethod
+    def read(cls, position: str) -> _Position:
+        """Raises ValueError."""
+        if not position:
+            return cls()
+        match json.loads(position):
+            case {"before": str() | None as before, "roots": [*roots], "after": str(after)}:
+                return cls(before, tuple(map(str, roots)), after)
+            case other:
+                raise ValueError(f"It is no position in a channel of Slack: {other!r}")
+
+    def write(self) -> str | None:
+        if self.before is None and not self.roots:
+            return None
+        return dumped({"before": self.before, "roots": self.roots, "after": self.after}).decode()
+
+
+@dataclass(frozen=True)
 class _ChannelReader:
     """Reads one channel with the rights of this account."""
 
@@ -172,6 +211,40 @@ class _ChannelReader:
                 raise
             yield self._stretch(root, first, until, ())
 
+    async def page(self, span: Span, position: _Position) -> PastPage:
+        last = span.last if span.until is None else min(span.last, ids.order_key_at(span.until))
+        bounds = {"oldest": ids.ts_at(span.since), "latest": ids.ts_of(last), "inclusive": "true"}
+        if position.roots:
+            return await self._page_of_thread(position, bounds)
+        if position.before:
+            bounds |= {"latest": position.before, "inclusive": "false"}
+        page = await self._past("conversations.history", bounds)
+        posts = _posts(page)
+        stamps = [text_at(post, "ts") for post in posts]
+        roots = tuple(ts for ts, post in zip(stamps, posts, strict=True) if post.get("reply_count"))
+        before = min(stamps, key=ids.order_key) if stamps and _more(page) else None
+        return PastPage(None, self._standings(posts), _Position(before, roots).write())
+
+    async def _page_of_thread(self, position: _Position, bounds: Mapping[str, str]) -> PastPage:
+        root, *others = position.roots
+        oldest = {"oldest": position.after, "inclusive": "false"} if position.after else {}
+        then = _Position(position.before, tuple(others))
+        try:
+            page = await self._past("conversations.replies", {**bounds, **oldest, "ts": root})
+        except NotFound as error:
+            if error.code not in _NO_THREAD:
+                raise
+            return PastPage(root, (), then.write())
+        posts = [post for post in _posts(page) if text_at(post, "ts") != root]
+        if posts and _more(page):
+            after = max((text_at(post, "ts") for post in posts), key=ids.order_key)
+            then = _Position(position.before, position.roots, after)
+        return PastPage(root, self._standings(posts), then.write())
+
+    async def _past(self, method: str, bounds: Mapping[str, str]) -> Json:
+        query = {"channel": self.channel.channel, "limit": _PAGE, "include_all_metadata": "true"}
+        return await self.api.page(method, Urgency.PAST, {**query, **bounds})
+
     async def fetch(self, ts: str, root: str | None) -> Raw | None:
         """A post of the channel or of a thread: Slack also finds a reply by its own ts."""
         try:
@@ -189,8 +262,10 @@ class _ChannelReader:
         return self._post(matching[0]) if matching else None
 
     def _stretch(self, thread: str | None, first: str, last: str, posts: Iterable[Json]) -> Stretch:
-        standing = tuple(self._standing(post) for post in posts if _has_content(post))
-        return Stretch(thread, first, last, standing)
+        return Stretch(thread, first, last, self._standings(posts))
+
+    def _standings(self, posts: Iterable[Json]) -> tuple[Standing, ...]:
+        return tuple(self._standing(post) for post in posts if _has_content(post))
 
     def _standing(self, post: Json) -> Standing:
         ts, edited = text_at(post, "ts"), text_at(post, "edited", "ts")

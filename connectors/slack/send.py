@@ -127,7 +127,7 @@ class WebApi:
         while True:
             query = {"limit": _PAGE, **arguments} | ({"cursor": cursor} if cursor else {})
             if wait_limit is None:
-                page = await self._page_with_retries(method, urgency, query)
+                page = await self.page(method, urgency, query)
             else:
                 await self._pace.turn(method, urgency, wait_limit=wait_limit)
                 page = (await self._ask(method, query)).body
@@ -137,9 +137,8 @@ class WebApi:
                 return
             cursor = next_cursor
 
-    async def _page_with_retries(
-        self, method: str, urgency: Urgency, arguments: Mapping[str, str]
-    ) -> Json:
+    async def page(self, method: str, urgency: Urgency, arguments: Mapping[str, str]) -> Json:
+        """Return one page of a list. A rate limit of Slack is waited out. Raises PlatformError."""
         for _ in range(_MAX_WAITS):
             await self._pace.turn(method, urgency)
             try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +13,10 @@ from bridge.app.archive.backfill import backfill_channels
 from bridge.app.build import Bridge
 from bridge.model import ChannelRef, MessageId
 from bridge.model.export_records import ArchivedMessage, ArchiveFilter
+from bridge.ports.abilities.past import PastPage
 from bridge.sandbox.user_actions import LocalUser, TakesUserActions
+from connectors.discord import read_back as discord_read_back
+from connectors.slack import read_back as slack_read_back
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.waiting import LONGEST_WAIT
 
@@ -34,9 +38,9 @@ def settings(local: Sandbox, folder: Path) -> dict[str, Any]:
 async def backfilled(bridge: Bridge, *, since: float = 0.0) -> None:
     """Read all channels of the room, as far as their platforms tell."""
     operations = bridge.router.operations
-    operations.begin_backfill(backfill_channels(bridge.rooms.all, "general"), since)
+    await operations.begin_backfill(backfill_channels(bridge.rooms.all, "general"), since)
     async with asyncio.timeout(LONGEST_WAIT):
-        while any(one.state in ("waiting", "reading") for one in operations.backfills):  # noqa: ASYNC110
+        while any(one.is_open for one in operations.backfills):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 
 
@@ -111,11 +115,12 @@ async def test_a_backfill_meets_live_messages_without_doubles_and_leaves_copies_
             await local.until(
                 lambda: len([m for m in local.standing("slack", "general") if m.bot]) == 1
             )
+            await local.say("slack", "general", "afterwards")
             await bridge.router.settled()
             await backfilled(bridge)
 
             found = [text_of(message) for message in await archived(bridge, local, "slack")]
-            assert found == ["before", "live"]
+            assert found == ["before", "live", "afterwards"]
             progress = {one.channel.platform: one for one in bridge.router.operations.backfills}
             assert progress["slack"].left_out["posted by the bridge"] == 1
             assert progress["teams"].state == "failed"
@@ -149,6 +154,85 @@ async def test_only_what_was_said_since_a_time_is_read(tmp_path: Path) -> None:
             await backfilled(bridge, since=since)
 
             assert [text_of(m) for m in await archived(bridge, local, "slack")] == ["new"]
+
+
+@pytest.mark.parametrize(
+    ("platform", "module"), [("slack", slack_read_back), ("discord", discord_read_back)]
+)
+async def test_a_backfill_continues_at_its_page_after_a_restart(
+    tmp_path: Path, platform: str, module: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_PAGE", "2" if platform == "slack" else 2)
+    answered: list[PastPage] = []
+    page_of = module.ReadBack.page
+
+    async def two_pages_in_a_life(reader: object, *arguments: object) -> PastPage:
+        if lives.pages == 2:
+            await asyncio.Event().wait()  # the bridge ends during the third
+        lives.pages += 1
+        answered.append(await page_of(reader, *arguments))
+        return answered[-1]
+
+    monkeypatch.setattr(module.ReadBack, "page", two_pages_in_a_life)
+    async with local_sandbox() as local:
+        user = user_on(local, platform)
+        root = await user.say("message 0")
+        for number in range(3):
+            await asyncio.sleep(0.002)  # people are not as fast as a test
+            await user.say(f"reply {number}", root.id)
+        for number in range(1, 6):
+            await asyncio.sleep(0.002)
+            await user.say(f"message {number}")
+        expected = [f"message {n}" for n in range(6)] + [f"reply {n}" for n in range(3)]
+        found: list[ArchivedMessage] = []
+        lives = SimpleNamespace(pages=0, count=0)
+        while not answered or answered[-1].next is not None:
+            lives.pages, lives.count = 0, lives.count + 1
+            assert lives.count < 10, "it never ends"
+            async with running(local, settings(local, tmp_path)) as (bridge, _):
+                operations = bridge.router.operations
+                if not answered:
+                    channels = backfill_channels(bridge.rooms.all, "general")
+                    chosen = [one for one in channels if one[1].platform == platform]
+                    await operations.begin_backfill(chosen, 0.0)
+                await local.until(
+                    lambda: lives.pages == 2 or not operations.backfills[0].is_open  # noqa: B023
+                )
+                await asyncio.sleep(0.02)  # the second page is being stored
+                found = await archived(bridge, local, platform)
+
+        assert lives.count > 2
+        assert sorted(text_of(message) for message in found) == expected
+        posts = sum(len(page.posts) for page in answered)
+        assert posts <= len(expected) + 2 * (lives.count - 1), "a page was read again for each life"
+
+
+async def test_a_post_that_the_bridge_missed_is_left_to_catch_up_and_mirrored(
+    tmp_path: Path,
+) -> None:
+    async with local_sandbox() as local:
+        await local.say("slack", "general", "before the bridge")
+        async with running(local, settings(local, tmp_path)) as (bridge, _):
+            await local.say("slack", "general", "live")
+            await bridge.router.settled()
+        await local.say("slack", "general", "missed")
+        configured = settings(local, tmp_path)
+        for room in configured["rooms"].values():
+            room["backfill"] = "all"
+        async with running(local, configured) as (bridge, _):
+            await local.until(
+                lambda: any("missed" in m.text for m in local.standing("discord", "general"))
+            )
+            await local.until(
+                lambda: [one.state for one in bridge.router.operations.backfills] == ["done"] * 2
+            )
+            found = bridge.router.operations.backfills
+            texts = [text_of(message) for message in await archived(bridge, local, "slack")]
+
+            assert texts == ["before the bridge", "live", "missed"]
+            assert {one.channel.platform for one in found} == {"slack", "discord"}
+            copies = [m for m in local.standing("discord", "general") if "before" in m.text]
+            assert copies == []
 
 
 def test_a_name_of_no_room_is_told_with_those_there_are() -> None:

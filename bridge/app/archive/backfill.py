@@ -35,6 +35,7 @@ def backfill_json(progress: BackfillProgress) -> dict[str, Any]:
     return {
         "channel": progress.channel.key,
         "since": progress.since,
+        "until": progress.until,
         "state": progress.state,
         "error": progress.error,
         "requests": progress.requests,

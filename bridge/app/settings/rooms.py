@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal
 
 from pydantic import (
@@ -215,6 +216,11 @@ class RoomSettings(RelaySettings):
         default=None,
         description="How long the room's messages are kept; null: as `archive` says.",
     )
+    backfill: Literal["all"] | Annotated[int, Field(gt=0)] | None = Field(
+        default=None,
+        description="How many days of their past the bridge reads into the archive, once for each "
+        "channel; all: everything; null: nothing.",
+    )
     private: tuple[str, ...] = Field(
         default=("!private",),
         description="The bridge neither carries nor stores messages that begin with one of these.",
@@ -235,6 +241,12 @@ class RoomSettings(RelaySettings):
     )
 
 
+def _seconds_of(days: Literal["all"] | int | None) -> float | None:
+    if days is None:
+        return None
+    return math.inf if days == "all" else days * 86_400.0
+
+
 def room_options(room: RoomSettings) -> RoomOptions:
     """The router's options of the room as a whole."""
     return RoomOptions(
@@ -247,6 +259,7 @@ def room_options(room: RoomSettings) -> RoomOptions:
         announce=room.announce,
         show_tools=room.show_tools,
         feedback=room.feedback,
+        backfill=_seconds_of(room.backfill),
     )
 
 

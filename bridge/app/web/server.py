@@ -398,12 +398,16 @@ async def _backfill(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
     they are ({})."""
     operations = bridge.router.operations
     match body:
-        case {"begin": str(name), "since": int() | float() as since}:
-            operations.begin_backfill(backfill_channels(bridge.rooms.all, name), since)
+        case {"begin": str(name), "since": int() | float() as since, **others} if others.keys() <= {
+            "until"
+        } and isinstance(others.get("until"), int | float | None):
+            channels = backfill_channels(bridge.rooms.all, name)
+            await operations.begin_backfill(channels, since, others.get("until"))
         case {"stop": True}:
-            operations.stop_backfill()
+            await operations.stop_backfill()
         case _ if body:
-            raise InvalidData("it is {begin: name, since: seconds} or {stop: true}")
+            what = "it is {begin: name, since: seconds, until: seconds} or {stop: true}"
+            raise InvalidData(what)
         case _:
             pass
     return {"backfills": [backfill_json(progress) for progress in operations.backfills]}

@@ -14,6 +14,7 @@ from bridge.ports.abilities.groups import GroupNames, Groups
 from bridge.ports.abilities.health import AccountHealth
 from bridge.ports.abilities.http import HttpEndpoint
 from bridge.ports.abilities.links import Links
+from bridge.ports.abilities.past import Past
 from bridge.ports.abilities.people import Emails, People
 from bridge.ports.abilities.platform_history import (
     ChannelMetadataReader,
@@ -45,6 +46,7 @@ class Abilities:
     history: PlatformHistory | None = None
     lookup: MessageLookup | None = None
     read_back: ReadBack | None = None
+    past: Past | None = None
     reactors: Reactors | None = None
     channel_metadata: ChannelMetadataReader | None = None
     files: PlatformFiles | None = None

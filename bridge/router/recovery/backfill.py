@@ -1,23 +1,24 @@
 """Reads what was said in a channel before the bridge came into the archive. Nothing of it is
 mirrored or given to an agent.
 
-It is the least urgent work, like the comparison with the archive: one request at a time, with a
-pause after each. A backfill that was stopped begins again, and what it had read is known.
+It is the least urgent work: one request at a time, with a pause after each. Progress is in the
+store, so that a backfill continues at its page after a restart, also after `kill -9`. Posts that
+live events and catch-up have yet to bring are not read: a message that is archived before it was
+mirrored would never be mirrored.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 import structlog
+from pydantic import TypeAdapter, ValidationError
 
 from bridge.content.text.emoji import canonical_emoji
-from bridge.errors import BridgeError, RateLimited, Refused, UndecodableEvent
+from bridge.errors import BridgeError, RateLimited, Refused, StoreError, UndecodableEvent
 from bridge.model import AccountId, ActorId, ChannelRef, MessageEdited, MessagePosted
 from bridge.model.export_records import (
     ExportedMessage,
@@ -26,10 +27,13 @@ from bridge.model.export_records import (
     ImportBatch,
 )
 from bridge.model.inbox_records import InboxRow
-from bridge.ports.abilities.platform_history import Standing, Stretch
+from bridge.ports.abilities.past import Past, PastPage, Span
+from bridge.ports.abilities.platform_history import Standing
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.archive import ArchiveStore
+from bridge.ports.store.inbox import InboxStore
+from bridge.ports.store.key_values import ROUTER_VALUES, KeyValueStore
 from bridge.ports.store.messages import MessageStore
 from bridge.router.inbound.attachments import AttachmentFetcher
 from bridge.router.rooms.bans import BansAndPauses
@@ -42,31 +46,48 @@ from bridge.uacs import Message
 log = structlog.get_logger()
 
 _SHORTEST_PAUSE = 0.25
+_SAVED = "backfills"  # the value in the store that has the progress of all
 State = Literal["waiting", "reading", "done", "stopped", "failed"]
+_OPEN: tuple[State, ...] = ("waiting", "reading")
 
 
 @dataclass
 class BackfillProgress:
     """How far the backfill of one channel is.
 
-    - `since`: seconds since 1970, from which on it reads; `reached`: the time of the oldest post so
-      far.
+    - `account`: the account that reads it.
+    - `since`, `until`: the times between which it reads, in seconds since 1970; `reached`: that of
+      the oldest post so far.
+    - `last`: the order key of the newest post that it reads; empty until it begins.
+    - `position`: the page that comes next, as the platform's `Past` gave it.
     - `added`, `known`: messages that are new to the archive, and that it had.
     - `left_out`: posts that were read and not archived, by reason.
     """
 
     channel: ChannelRef
+    account: AccountId
     since: float
+    until: float | None = None
+    last: str = ""
+    position: str = ""
     state: State = "waiting"
     error: str = ""
     requests: int = 0
     added: int = 0
     known: int = 0
     reached: float | None = None
-    left_out: Counter[str] = field(default_factory=Counter[str])
+    left_out: dict[str, int] = field(default_factory=dict[str, int])
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something is left to read."""
+        return self.state in _OPEN
 
 
-class _BackfillStore(ArchiveStore, MessageStore, Protocol):
+_PROGRESS: TypeAdapter[list[BackfillProgress]] = TypeAdapter(list[BackfillProgress])
+
+
+class _BackfillStore(ArchiveStore, MessageStore, InboxStore, KeyValueStore, Protocol):
     """What `Backfill` needs of the store."""
 
 
@@ -93,54 +114,97 @@ class Backfill:
         self._clock = clock
         self._timeouts = timeouts
         self._progress: dict[str, BackfillProgress] = {}
-        self._queue: asyncio.Queue[tuple[AccountId, BackfillProgress]] = asyncio.Queue()
         self._worker: asyncio.Task[None] | None = None
 
     @property
     def progress(self) -> Sequence[BackfillProgress]:
-        """All backfills since the start of the bridge, in the order in which they were asked
-        for."""
+        """All backfills, in the order in which somebody asked for them."""
         return list(self._progress.values())
 
-    def begin(self, channels: Iterable[tuple[AccountId, ChannelRef]], since: float) -> None:
-        """Read these channels from `since` (seconds since 1970) on. A channel that is being read
-        goes on."""
+    async def start(self) -> None:
+        """Continue what the last process left. Raises StoreError."""
+        saved = await self._store.get_value(ROUTER_VALUES, _SAVED)
+        try:
+            found = _PROGRESS.validate_json(saved) if saved else []
+        except ValidationError as error:
+            log.warning("backfills_forgotten", error=str(error))
+            found = []
+        self._progress = {progress.channel.key: progress for progress in found}
+        self._wake()
+
+    async def begin(
+        self,
+        channels: Iterable[tuple[AccountId, ChannelRef]],
+        since: float,
+        until: float | None = None,
+    ) -> None:
+        """Read these channels between two times (seconds since 1970). A channel that is being read
+        with the same times continues. Raises StoreError."""
         for account, channel in channels:
             known = self._progress.get(channel.key)
-            if known is not None and known.state in ("waiting", "reading"):
-                continue
-            progress = BackfillProgress(channel, since)
+            asked = BackfillProgress(channel, account, since, until)
+            if known is not None and (known.since, known.until) == (since, until):
+                if known.is_open:
+                    continue
+                if known.state == "stopped" or known.state == "failed":
+                    asked = replace(known, state="waiting", error="")
             self._progress.pop(channel.key, None)
-            self._progress[channel.key] = progress
-            self._queue.put_nowait((account, progress))
-        if self._worker is None or self._worker.done():
-            self._worker = asyncio.create_task(self._work(), name="backfill")
+            self._progress[channel.key] = asked
+        await self._save()
+        self._wake()
 
-    def stop(self) -> int:
-        """Stop all backfills after the request that is under way. Returns how many there were."""
-        stopped = [one for one in self._progress.values() if one.state in ("waiting", "reading")]
+    async def begin_once(
+        self, channels: Iterable[tuple[AccountId, ChannelRef]], since: float
+    ) -> None:
+        """Read those of the channels of which nothing was asked before. Raises StoreError."""
+        new = [
+            (account, channel)
+            for account, channel in channels
+            if channel.key not in self._progress and self._past(account) is not None
+        ]
+        if new:
+            await self.begin(new, since)
+
+    async def stop(self) -> int:
+        """Stop all backfills after the request that is under way. Returns how many there were.
+        Raises StoreError."""
+        stopped = [progress for progress in self._progress.values() if progress.is_open]
         for progress in stopped:
             progress.state = "stopped"
+        await self._save()
         return len(stopped)
 
     async def close(self) -> None:
-        """Stop at once."""
+        """Stop at once; the next process continues."""
         if self._worker is not None:
             self._worker.cancel()
             await asyncio.gather(self._worker, return_exceptions=True)
 
-    async def _work(self) -> None:
-        while not self._queue.empty():
-            account, progress = self._queue.get_nowait()
-            if progress.state == "waiting":
-                await self._read_channel(account, progress)
+    async def _save(self) -> None:
+        saved = _PROGRESS.dump_json(list(self._progress.values())).decode()
+        await self._store.put_value(ROUTER_VALUES, _SAVED, saved)
 
-    async def _read_channel(self, account: AccountId, progress: BackfillProgress) -> None:
+    def _wake(self) -> None:
+        if self._next() and (self._worker is None or self._worker.done()):
+            self._worker = asyncio.create_task(self._work(), name="backfill")
+
+    def _next(self) -> BackfillProgress | None:
+        return next((one for one in self._progress.values() if one.is_open), None)
+
+    async def _work(self) -> None:
+        while (progress := self._next()) is not None:
+            try:
+                await self._read_channel(progress)
+            except StoreError as error:
+                self._fail(progress, error)
+
+    async def _read_channel(self, progress: BackfillProgress) -> None:
         progress.state = "reading"
         failures = 0
         while progress.state == "reading":
             try:
-                await self._read_once(account, progress)
+                await self._read_page(progress)
+                failures = 0
             except RateLimited as error:
                 await self._clock.sleep(max(error.retry_after, _SHORTEST_PAUSE))
             except Refused as error:
@@ -151,6 +215,7 @@ class Backfill:
                     self._fail(progress, error)
                 else:
                     await self._clock.sleep(self._timeouts.backoff(failures))
+        await self._save()
         log.info(
             "backfill_ended", channel=progress.channel.key, state=progress.state,
             added=progress.added, known=progress.known, requests=progress.requests,
@@ -161,36 +226,47 @@ class Backfill:
         progress.state, progress.error = "failed", error.public
         log.warning("backfill_failed", channel=progress.channel.key, error=str(error))
 
-    async def _read_once(self, account: AccountId, progress: BackfillProgress) -> None:
+    def _past(self, account: AccountId) -> Past | None:
         connector = self._connectors.get(account)
-        abilities = connector.abilities if connector else None
-        if connector is None or abilities is None or not abilities.read_back:
-            raise Refused(f"The platform of account {account!r} tells nobody what was said earlier")
-        if abilities.history is None:
-            raise Refused(f"Account {account!r} cannot read the past of its channels")
-        until = await abilities.history.newest(progress.channel)
-        progress.left_out.clear()
-        stretches = abilities.read_back.stretches(progress.channel, progress.since, until, ())
-        async with aclosing(stretches) as reading:
-            async for stretch in reading:
-                progress.requests += 1
-                await self._keep(account, connector, stretch, progress)
-                if progress.state != "reading":
-                    return
-                await self._clock.sleep(self._timeouts.reconcile_pause)
-        progress.state = "done"
+        return None if connector is None else connector.abilities.past
 
-    async def _keep(
-        self,
-        account: AccountId,
-        connector: Connector,
-        stretch: Stretch,
-        progress: BackfillProgress,
-    ) -> None:
+    async def _read_page(self, progress: BackfillProgress) -> None:
+        account = progress.account
+        connector, past = self._connectors.get(account), self._past(account)
+        if connector is None or past is None:
+            raise Refused(f"The platform of account {account!r} tells nobody what was said earlier")
+        if not progress.last:
+            progress.last = await self._newest(connector, progress)
+        span = Span(progress.since, progress.until, progress.last)
+        try:
+            page = await past.page(progress.channel, span, progress.position)
+        except ValueError as error:
+            raise Refused(
+                f"The place in channel {progress.channel.key!r} is lost: {error}"
+            ) from None
+        progress.requests += 1
+        await self._keep(connector, page, progress)
+        progress.position = page.next or ""
+        if page.next is None:
+            progress.state = "done"
+        else:
+            await self._save()
+            await self._clock.sleep(self._timeouts.reconcile_pause)
+
+    async def _newest(self, connector: Connector, progress: BackfillProgress) -> str:
+        """Up to where live events and catch-up have brought everything; the newest post, if nothing
+        came of the channel yet."""
+        cursor = await self._store.cursor(progress.account, progress.channel)
+        history = connector.abilities.history
+        if cursor is not None or history is None:
+            return cursor or ""
+        return await history.newest(progress.channel)
+
+    async def _keep(self, connector: Connector, page: PastPage, progress: BackfillProgress) -> None:
         rooms = self._rooms.holding(progress.channel)
         by_kind: dict[str, list[ExportedMessage]] = {}
-        for post in sorted(stretch.posts, key=lambda post: post.post.order_key):
-            exported = await self._exported(account, connector, stretch, post, rooms, progress)
+        for post in sorted(page.posts, key=lambda post: post.post.order_key):
+            exported = await self._exported(connector, page, post, rooms, progress)
             if exported is not None:
                 by_kind.setdefault(post.post.kind, []).append(exported)
         for kind, messages in by_kind.items():
@@ -208,9 +284,8 @@ class Backfill:
 
     async def _exported(
         self,
-        account: AccountId,
         connector: Connector,
-        stretch: Stretch,
+        page: PastPage,
         post: Standing,
         rooms: Sequence[Room],
         progress: BackfillProgress,
@@ -220,9 +295,9 @@ class Backfill:
         if posted is not None:
             reason = await self._reason_against(posted, post, rooms)
         if posted is None or reason:
-            progress.left_out[reason] += 1
+            progress.left_out[reason] = progress.left_out.get(reason, 0) + 1
             return None
-        time = posted.time.timestamp()
+        account, time = progress.account, posted.time.timestamp()
         progress.reached = min(time, progress.reached or time)
         author, _ = await self._people.complete(account, posted.author)
         message, _ = await self._fetcher.with_files(
@@ -235,9 +310,7 @@ class Backfill:
             payload=post.post.payload,
             root=root if root != posted.native_id else None,
             reply_to=posted.reply_to,
-            reactions=tuple(
-                await self._reactions(connector, progress.channel, stretch.thread, post)
-            ),
+            reactions=tuple(await self._reactions(connector, progress.channel, page.thread, post)),
             pinned=bool(post.pin),
         )
 

@@ -182,6 +182,8 @@ class RoomOptions:
     - `private`: beginnings of messages that are not carried and not kept.
     - `announce`: which events of its channels are announced in the others.
     - `show_tools`: what people see of the tools that agents call: nothing, their names, or all.
+    - `backfill`: how many seconds of their past are read into the archive when channels join; None:
+      nothing; infinite: all.
     - `feedback`: whether people are asked what they think of agents' answers.
     """
 
@@ -194,6 +196,7 @@ class RoomOptions:
     announce: frozenset[ChannelEventKind] = ALL_BUT_JOINS
     show_tools: ToolsShown = "names"
     feedback: Switch = "off"
+    backfill: float | None = None
 
 
 class FilteredMessage:

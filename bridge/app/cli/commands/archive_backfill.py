@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Sequence
 from datetime import datetime
@@ -21,19 +22,26 @@ _OPEN = ("waiting", "reading")
 @click.argument("name", metavar="ROOM|CHANNEL", required=False)
 @click.option("--since", metavar="TIME", default="1970-01-01", show_default="everything",
               help="From this time on (2026-01-31).")  # fmt: skip
+@click.option("--until", metavar="TIME", help="Until this time.")
 @click.option("--detach", is_flag=True, help="Do not wait until it is done.")
 @click.option("--stop", is_flag=True, help="Stop all backfills; what they read stays.")
 @config_option
 @json_option
 def command(
-    name: str | None, since: str, detach: bool, stop: bool, config: Path, as_json: bool
+    name: str | None,
+    since: str,
+    until: str | None,
+    detach: bool,
+    stop: bool,
+    config: Path,
+    as_json: bool,
 ) -> None:
     """Read what was said in a room or channel before the bridge came into the archive.
 
     The running bridge reads the channels over the platforms' own APIs, at its lowest priority. It
-    mirrors nothing of that, and gives it to no agent. Messages that the archive has stay one; a
-    backfill that was stopped can simply be begun again. Without a name, the command prints how far
-    the backfills are.
+    mirrors nothing of that, and gives it to no agent. Messages that the archive has stay one. A
+    backfill continues after a restart of the bridge, and one that was stopped when the same command
+    is given again. Without a name, the command prints how far the backfills are.
 
     \b
     Examples:
@@ -52,9 +60,12 @@ def command(
     if stop:
         body = {"stop": True}
     elif name is not None:
-        body = {"begin": name, "since": _time(since)}
+        body = {"begin": name, "since": _time("--since", since)}
+        body |= {} if until is None else {"until": _time("--until", until)}
     listed = running.ask("/admin/backfill", body)["backfills"]
-    while name is not None and not detach and not stop and _is_open(listed):
+    waits = name is not None and not detach and not stop
+    while waits and any(one["state"] in _OPEN for one in listed):
+        _show(listed)
         time.sleep(_PAUSE)
         listed = running.ask("/admin/backfill", {})["backfills"]
     _tell(listed, as_json=as_json)
@@ -62,8 +73,15 @@ def command(
         raise SystemExit(1)
 
 
-def _is_open(listed: Sequence[dict[str, Any]]) -> bool:
-    return any(one["state"] in _OPEN for one in listed)
+def _show(listed: Sequence[dict[str, Any]]) -> None:
+    """One line on a terminal, written over the one before."""
+    if not sys.stderr.isatty():
+        return
+    for one in listed:
+        if one["state"] == "reading":
+            messages, requests = one["added"] + one["known"], one["requests"]
+            line = f"{one['channel']}: {messages:,} messages in {requests:,} requests"
+            click.echo(f"\r\x1b[2K{line}", nl=False, err=True)
 
 
 def _tell(listed: Sequence[dict[str, Any]], *, as_json: bool) -> None:
@@ -85,11 +103,11 @@ def _tell(listed: Sequence[dict[str, Any]], *, as_json: bool) -> None:
     click.echo(table(heads, rows, indent="", empty=empty))
 
 
-def _time(text: str) -> float:
+def _time(option: str, text: str) -> float:
     """Without an offset, the time of this machine."""
     try:
         return max(datetime.fromisoformat(text).astimezone().timestamp(), 0.0)
     except (ValueError, OverflowError):
         raise ConfigError(
-            f"--since {text!r} is no time; write 2026-01-31 or 2026-01-31T08:00Z"
+            f"{option} {text!r} is no time; write 2026-01-31 or 2026-01-31T08:00Z"
         ) from None
