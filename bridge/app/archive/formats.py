@@ -11,6 +11,7 @@ from bridge.archive.formats.html import Html
 from bridge.archive.formats.markdown import Markdown
 from bridge.archive.formats.matrix import Matrix
 from bridge.archive.formats.mbox import Mbox
+from bridge.archive.formats.parquet import Parquet
 from bridge.archive.formats.uacs_json import UacsJson
 from bridge.archive.formats.uacs_lines import UacsLines
 from bridge.content.cards.reader import Cards
@@ -19,7 +20,7 @@ from bridge.ports.exports import ExportFormat, HasExports
 from bridge.runtime.discovery import CONNECTORS, connector_type, names_of
 
 NEUTRAL: tuple[ExportFormat, ...] = (
-    UacsLines(), UacsJson(), Matrix(), Html(), Markdown(), Mbox(), *CHAT_FORMATS,
+    UacsLines(), UacsJson(), Matrix(), Html(), Markdown(), Mbox(), Parquet(), *CHAT_FORMATS,
 )  # fmt: skip
 
 
