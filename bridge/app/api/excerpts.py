@@ -43,6 +43,8 @@ def _excerpt(raw: dict[str, Any], max_length: int) -> tuple[dict[str, Any], int]
         "said_by": {"id": actor.id, "name": (actor.name or "")[:_NAME], "role": actor.role},
         "text": text[:max_length],
     }
+    if link := read_bridge_metadata(message)[0].origin:
+        excerpt["link"] = link
     if notice := _notice(message):
         excerpt["bridge_notice"] = notice
     if len(text) > max_length:

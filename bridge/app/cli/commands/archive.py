@@ -12,6 +12,7 @@ import click
 
 from bridge.app.cli.commands import (
     archive_accesses,
+    archive_ask,
     archive_backfill,
     archive_files,
     archive_keeping,
@@ -37,6 +38,7 @@ for subcommand in (
     *archive_files.COMMANDS,
     archive_backfill.command,
     archive_search.command,
+    archive_ask.command,
     archive_stats.command,
     *archive_keeping.COMMANDS,
     archive_verify.command,
