@@ -49,6 +49,7 @@ from bridge.runtime.discovery import CONNECTORS, agent_type, connector_type, nam
 from bridge.store.blobs import open_blobs
 from bridge.store.place import begin
 from bridge.store.sqlite import open_sqlite
+from bridge.store.vault import files_key_of
 from bridge.tools.toolbox import McpToolbox, open_toolbox
 
 log = structlog.get_logger()
@@ -225,7 +226,9 @@ async def open_store(settings: Settings, clock: Clock) -> Store:
 async def open_files(settings: Settings, clock: Clock, links: FileLinks | None) -> Files:
     """The files of these settings, in a folder beside the store."""
     file_settings = settings.files
-    blobs = await open_blobs(settings.store.path.with_suffix(".blobs"), clock=clock)
+    path = settings.store.path
+    key = await asyncio.to_thread(files_key_of, path)
+    blobs = await open_blobs(path.with_suffix(".blobs"), clock=clock, key=key)
     limits = FetchLimits(
         size=int(file_settings.max_file_mb * 1_000_000), seconds=file_settings.fetch_seconds
     )

@@ -34,6 +34,7 @@ from bridge.errors import FileDamaged, FileMissing, FileTooLarge, StoreError, St
 from bridge.model.blob_ids import file_id_of, sha256_of
 from bridge.ports.blobs import BlobRef, BlobTotal
 from bridge.ports.clock import Clock
+from bridge.store.encrypted_files import Encryptor, is_encrypted, plain
 from bridge.store.place import make_folder, sync_folder
 
 T = TypeVar("T")
@@ -47,26 +48,30 @@ _PARTS = "parts"
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
-async def open_blobs(folder: Path, *, clock: Clock, reserve: int = RESERVE) -> DiskBlobs:
+async def open_blobs(
+    folder: Path, *, clock: Clock, reserve: int = RESERVE, key: bytes | None = None
+) -> DiskBlobs:
     """Open the files' folder for this process alone (it holds the store's lock); made when it is
-    not there. Half files of a process that died are removed."""
+    not there. Half files of a process that died are removed. With a key, new files are
+    encrypted."""
     await asyncio.to_thread(_prepare, folder)
-    return DiskBlobs(folder, clock, reserve)
+    return DiskBlobs(folder, clock, reserve, key)
 
 
 class DiskBlobs:
     """Made by `open_blobs`. The disk is touched in threads of its own; of a file there are never
     more than a few blocks in memory."""
 
-    def __init__(self, folder: Path, clock: Clock, reserve: int) -> None:
+    def __init__(self, folder: Path, clock: Clock, reserve: int, key: bytes | None = None) -> None:
         self.folder = folder
+        self._key = key
         self._clock = clock
         self._reserve = reserve
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="blobs")
         self._moving = Lock()  # a file is put in its place, or taken away if it is old
 
     async def put(self, chunks: AsyncIterable[bytes], *, limit: int) -> BlobRef:
-        part = _Part(self.folder / _PARTS / uuid4().hex, self._reserve)
+        part = _Part(self.folder / _PARTS / uuid4().hex, self._reserve, self._key)
         try:
             async for block in _blocks(chunks, limit):
                 await self._run(part.write, block)
@@ -78,7 +83,7 @@ class DiskBlobs:
     async def open(
         self, file_id: str, *, start: int = 0, end: int | None = None
     ) -> AsyncGenerator[AsyncIterator[bytes]]:
-        file = await self._run(_open, self._place(file_id), file_id)
+        file = await self._run(_open, self._place(file_id), file_id, self._key)
         try:
             if start == 0 and end is None:
                 yield self._whole(file, file_id)
@@ -90,7 +95,7 @@ class DiskBlobs:
     async def stat(self, file_id: str) -> BlobRef | None:
         if sha256_of(file_id) is None:
             return None
-        return await self._run(_stat, self._place(file_id), file_id)
+        return await self._run(_stat, self._place(file_id), file_id, self._key)
 
     async def remove(self, file_id: str) -> bool:
         if sha256_of(file_id) is None:
@@ -152,9 +157,7 @@ class DiskBlobs:
         return BlobTotal(len(sizes), sum(sizes))
 
     def _places(self) -> Iterator[Path]:
-        for shard in self.folder.iterdir():
-            if shard.name != _PARTS and shard.is_dir():
-                yield from (place for place in shard.iterdir() if sha256_of(file_id_of(place.name)))
+        return _places_in(self.folder)
 
     # --- reading ------------------------------------------------------------------------------
 
@@ -191,12 +194,19 @@ class DiskBlobs:
             yield piece
 
 
+def _places_in(folder: Path) -> Iterator[Path]:
+    for shard in folder.iterdir():
+        if shard.name != _PARTS and shard.is_dir():
+            yield from (place for place in shard.iterdir() if sha256_of(file_id_of(place.name)))
+
+
 class _Part:
     """A file that is being written. Its methods run in threads, of which one may still be at it
     when its caller is cancelled: hence the lock."""
 
-    def __init__(self, path: Path, reserve: int) -> None:
+    def __init__(self, path: Path, reserve: int, key: bytes | None) -> None:
         self._path = path
+        self._encryptor = None if key is None else Encryptor(key)
         self._reserve = reserve
         self._lock = Lock()
         self._file: int | None = None
@@ -215,13 +225,15 @@ class _Part:
             for chunk in block:
                 self._head += chunk[: HEAD - len(self._head)]
                 self._digest.update(chunk)
-                _write(file, chunk)
+                _write(file, chunk if self._encryptor is None else self._encryptor.update(chunk))
             self._size += length
 
     def finish(self, now: float) -> BlobRef:
         """All of it is on the disk, under the name of a half file."""
         with self._lock:
             file = self._opened()
+            if self._encryptor is not None:
+                _write(file, self._encryptor.finish())
             os.utime(file, (now, now))
             os.fsync(file)
             file_id = file_id_of(self._digest.hexdigest())
@@ -243,6 +255,8 @@ class _Part:
     def _opened(self) -> int:
         if self._file is None:
             self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            if self._encryptor is not None:
+                _write(self._file, self._encryptor.head)
         return self._file
 
 
@@ -266,13 +280,14 @@ async def _blocks(chunks: AsyncIterable[bytes], limit: int) -> AsyncGenerator[Se
 # --- the disk -------------------------------------------------------------------------------------
 
 
-def open_stored(folder: Path, file_id: str) -> BinaryIO | None:
-    """Return a stored file of a folder of blobs, open for reading; None when it is not there."""
+def open_stored(folder: Path, key: bytes | None, file_id: str) -> BinaryIO | None:
+    """Return a stored file of a folder of blobs, open for reading; None when it is not there. `key`
+    is that of the files of an encrypted store."""
     digest = sha256_of(file_id)
     if digest is None:
         return None
     try:
-        return (folder / digest[:2] / digest).open("rb")
+        return plain((folder / digest[:2] / digest).open("rb"), key, file_id)
     except FileNotFoundError:
         return None
 
@@ -312,7 +327,7 @@ def _write(file: int, chunk: bytes) -> None:
         view = view[os.write(file, view) :]
 
 
-def _open(place: Path, file_id: str) -> BinaryIO:
+def _open(place: Path, file_id: str, key: bytes | None) -> BinaryIO:
     """Raises FileMissing for a link or a folder, too: we made none."""
     try:
         file = os.open(place, os.O_RDONLY | os.O_NOFOLLOW)
@@ -323,16 +338,44 @@ def _open(place: Path, file_id: str) -> BinaryIO:
     if not S_ISREG(os.fstat(file).st_mode):
         os.close(file)
         raise FileMissing(f"No file {file_id!r} is kept")
-    return os.fdopen(file, "rb", _PIECE)
+    return plain(os.fdopen(file, "rb", _PIECE), key, file_id)
 
 
-def _stat(place: Path, file_id: str) -> BlobRef | None:
+def _stat(place: Path, file_id: str, key: bytes | None) -> BlobRef | None:
     try:
-        with _open(place, file_id) as file:
-            size = os.fstat(file.fileno()).st_size
+        with _open(place, file_id, key) as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(0)
             return BlobRef(file_id, size, sniffed_type(file.read(HEAD)))
     except FileMissing:
         return None
+
+
+def recrypt(folder: Path, key: bytes, *, encrypt: bool) -> int:
+    """Encrypt the stored files of a folder that nobody uses, or decrypt them, one by one; those
+    that are it already stay. Returns how many were changed. Raises FileDamaged, StoreError."""
+    changed = 0
+    for place in _places_in(folder) if folder.is_dir() else ():
+        with place.open("rb") as file:
+            if is_encrypted(file) == encrypt:
+                continue
+            status, part = os.fstat(file.fileno()), folder / _PARTS / uuid4().hex
+            part.parent.mkdir(mode=0o700, exist_ok=True)
+            with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+                _recrypt(plain(file, key, place.name), out, Encryptor(key) if encrypt else None)
+                os.utime(out.fileno(), (status.st_atime, status.st_mtime))
+                os.fsync(out.fileno())
+            part.replace(place)
+        changed += 1
+    return changed
+
+
+def _recrypt(file: BinaryIO, out: BinaryIO, encryptor: Encryptor | None) -> None:
+    out.write(b"" if encryptor is None else encryptor.head)
+    while piece := file.read(_PIECE):
+        out.write(piece if encryptor is None else encryptor.update(piece))
+    out.write(b"" if encryptor is None else encryptor.finish())
+    out.flush()
 
 
 def _size(place: Path) -> int | None:

@@ -31,6 +31,7 @@ from bridge.store import (
     authors,
     chain,
     changes,
+    engine,
     feedback,
     outbox,
     payload_blocks,
@@ -475,7 +476,7 @@ def add_hold(db: sqlite3.Connection, hold: LegalHold) -> None:
     columns = (hold.name, hold.by, hold.reason, hold.at, hold.room, channel, hold.actor)
     try:
         db.execute(SQL["add_hold"], (*columns, hold.since, hold.until))
-    except sqlite3.IntegrityError:
+    except engine.integrity_errors():
         raise StoreError(f"There is a legal hold {hold.name!r} already") from None
 
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bridge.errors import StoreCorrupt, StoreError, StoreFull
+from bridge.store import engine
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
@@ -73,5 +74,5 @@ def _full(path: Path) -> StoreFull:
 def translated(path: Path) -> Generator[None]:
     try:
         yield
-    except (sqlite3.Error, OSError, OverflowError) as error:
+    except (*engine.errors(), OSError, OverflowError) as error:
         raise store_error(error, path) from error

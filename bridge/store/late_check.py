@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 from threading import Event, Thread
 
 import structlog
 
 from bridge.errors import StoreCorrupt
+from bridge.store import engine
 from bridge.store.faults import store_error
 from bridge.store.schema import check_whole, connect
 
@@ -49,7 +49,7 @@ class LateCheck:
             return
         try:
             check_whole(self._db, self._path)
-        except (StoreCorrupt, sqlite3.Error) as error:
+        except (StoreCorrupt, *engine.errors()) as error:
             if self._closing.is_set():
                 return
             failure = store_error(error, self._path)

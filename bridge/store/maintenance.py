@@ -1,17 +1,35 @@
-"""The `uacs-bridge db` commands: migrate, back up, restore, start a new store."""
+"""The `uacs-bridge db` commands: migrate, back up, restore, encrypt, start a new store."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from contextlib import closing, suppress
+import sqlite3
+from collections.abc import Generator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from bridge.errors import StoreCorrupt, StoreError
-from bridge.store import schema
+from bridge.store import engine, schema
+from bridge.store.blobs import recrypt
 from bridge.store.faults import translated
 from bridge.store.lock import StoreLock
 from bridge.store.place import make_folder, must_not_be_gone, standing, sync_folder
+from bridge.store.vault import (
+    NEW_VARIABLE,
+    VARIABLE,
+    DataKey,
+    data_key_of,
+    is_encrypted,
+    new_vault,
+    open_vault,
+    users_key,
+    vault_of,
+    write_vault,
+)
+
+_BLOCK = 1024 * 1024  # bytes that are overwritten at once
 
 
 def schema_version(path: Path) -> int:
@@ -95,6 +113,106 @@ def create(path: Path) -> Path | None:
     return before
 
 
+def encrypt(path: Path) -> int:
+    """Encrypt a store that nobody uses, with the key in UACS_BRIDGE_STORE_KEY, and its files. A
+    call that was interrupted is finished by the next one. Returns how many files were encrypted.
+
+    Raises:
+        StoreError: the store is in use, there is no key, or no room for a copy.
+    """
+    with _alone(path):
+        if not is_encrypted(path):
+            vault = new_vault(users_key(VARIABLE, path))
+            write_vault(vault_of(path), vault)
+            _convert(path, None, open_vault(path, users_key(VARIABLE, path)))
+        key = data_key_of(path)
+        return 0 if key is None else recrypt(_files(path), key.files, encrypt=True)
+
+
+def decrypt(path: Path) -> int:
+    """Decrypt a store that nobody uses, its files first. A call that was interrupted is finished by
+    the next one. Returns how many files were decrypted.
+
+    Raises:
+        StoreError: the store is in use or not encrypted, the key is wrong, or there is no room.
+    """
+    with _alone(path):
+        key = data_key_of(path)
+        if key is None:
+            raise StoreError(f"The store {str(path)!r} is not encrypted")
+        decrypted = recrypt(_files(path), key.files, encrypt=False)
+        _convert(path, key, None)
+        vault_of(path).unlink()
+        return decrypted
+
+
+def change_key(path: Path) -> None:
+    """Change the user's key of a store that nobody uses from UACS_BRIDGE_STORE_KEY to
+    UACS_BRIDGE_NEW_STORE_KEY; the data stay as they are.
+
+    Raises:
+        StoreError: the store is in use or not encrypted, or a key is missing or wrong.
+    """
+    with _alone(path):
+        key = data_key_of(path)
+        if key is None:
+            raise StoreError(f"The store {str(path)!r} is not encrypted: uacs-bridge db encrypt")
+        write_vault(vault_of(path), new_vault(users_key(NEW_VARIABLE, path), key))
+
+
+@contextmanager
+def _alone(path: Path) -> Generator[None]:
+    """Hold the lock of an existing store."""
+    with translated(path):
+        _must_exist(path)
+        with closing(StoreLock(path)) as lock:
+            lock.opened = True
+            yield
+
+
+def _files(path: Path) -> Path:
+    return path.with_suffix(".blobs")
+
+
+def _convert(path: Path, key: DataKey | None, new_key: DataKey | None) -> None:
+    """Write the database anew with another key, and put it in the place of the old one, whose bytes
+    are overwritten."""
+    with closing(schema.connect(path, "rw")) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        db.execute("PRAGMA journal_mode = DELETE")  # nothing of it is in another file
+        before = _counts(db)
+    with schema.part_of(path) as part:
+        engine.copy(path, key, part, new_key)
+        with closing(schema.connect_with(part, "ro", new_key)) as copy:
+            schema.check_whole(copy, part)
+            if _counts(copy) != before:
+                raise StoreError(f"The copy of {str(path)!r} is not like it; nothing was changed")
+        with part.open("rb") as file, path.open("r+b") as old:
+            os.fsync(file.fileno())
+            part.rename(path)
+            sync_folder(path.parent)
+            _overwrite(old)
+
+
+def _counts(db: sqlite3.Connection) -> dict[str, int]:
+    """The number of rows of each table that holds them."""
+    tables: list[tuple[str]] = db.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+    ).fetchall()
+    counting = 'SELECT count(*) FROM "{}"'
+    return {name: db.execute(counting.format(name)).fetchone()[0] for (name,) in tables}
+
+
+def _overwrite(file: BinaryIO) -> None:
+    """As far as a disk writes in place."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    for at in range(0, size, _BLOCK):
+        file.write(bytes(min(_BLOCK, size - at)))
+    file.flush()
+    os.fsync(file.fileno())
+
+
 def _must_exist(path: Path) -> None:
     """Raises StoreError for what is no store; also says when one is gone."""
     if standing(path) == "nothing":
@@ -118,6 +236,7 @@ def _exchange(source: Path, path: Path) -> Path | None:
         with part.open("rb") as file:
             os.fsync(file.fileno())
         before = _put_aside(path)
+        schema.copy_vault(source, path)
         part.rename(path)
         sync_folder(path.parent)
     return before
@@ -126,7 +245,7 @@ def _exchange(source: Path, path: Path) -> Path | None:
 def _put_aside(path: Path) -> Path | None:
     """Rename the old store with what SQLite keeps beside it, so that it stays readable."""
     aside = _free_name(path)
-    for suffix in ("-wal", "-shm", ""):
+    for suffix in ("-wal", "-shm", ".vault", ""):
         old = path.with_name(path.name + suffix)
         if old.exists():  # a log without its file does not belong to the file that comes
             shutil.move(old, aside.with_name(aside.name + suffix))

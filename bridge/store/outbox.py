@@ -21,7 +21,7 @@ from bridge.model import (
     Receipt,
 )
 from bridge.model.outbox_records import DeadLetter, OperationRecord, OutboxItem, Settlement
-from bridge.store import links, threads
+from bridge.store import engine, links, threads
 from bridge.store.bodies import (
     MESSAGES,
     OPERATIONS,
@@ -64,7 +64,7 @@ def queue(db: sqlite3.Connection, operation: Operation, now: float, *, begun: bo
     )
     try:
         db.execute(SQL["queue"], columns)
-    except sqlite3.IntegrityError as error:
+    except engine.integrity_errors() as error:
         raise StoreError(
             f"Operation {operation.id!r} was not queued: its id is taken, or its message "
             f"{operation.message!r} is not archived"

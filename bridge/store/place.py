@@ -13,6 +13,7 @@ from typing import Literal
 
 from bridge.errors import StoreError, StoreGone
 from bridge.store.faults import corrupt
+from bridge.store.vault import is_encrypted
 
 APPLICATION_ID = 0x55414353  # "UACS": says that an SQLite file is a store of ours
 _MAGIC = b"SQLite format 3\0"  # sqlite.org/fileformat2.html, section 1.3
@@ -177,6 +178,8 @@ def _check_header(path: Path, use: str) -> None:
             "store.path"
         ) from error
     tables: int | None = None
+    if is_encrypted(path):
+        return
     if header.startswith(_MAGIC):
         here = header[_APPLICATION_ID_AT : _APPLICATION_ID_AT + 4]
         if int.from_bytes(here, "big") == APPLICATION_ID:

@@ -17,9 +17,10 @@ from typing import Literal
 from uuid import uuid4
 
 from bridge.errors import SchemaTooNew, StoreError
-from bridge.store import chain, message_keys, packing, payload_blocks, search
+from bridge.store import chain, engine, message_keys, packing, payload_blocks, search
 from bridge.store.faults import corrupt
 from bridge.store.place import APPLICATION_ID, make_folder
+from bridge.store.vault import DataKey, data_key_of, vault_of, write_vault
 
 _CHECKED_FIRST = 16 * 1024 * 1024  # bytes, in some 30 ms
 _CACHE = 16_384  # KiB of pages that the writer keeps
@@ -86,13 +87,13 @@ def open_to_read(path: Path) -> sqlite3.Connection:
 
 
 def connect(path: Path, mode: Literal["rw", "ro"]) -> sqlite3.Connection:
-    db = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode={mode}",
-        uri=True,
-        isolation_level=None,
-        check_same_thread=False,
-        cached_statements=256,
-    )
+    """Open the file of a store, encrypted or not. Raises StoreError without its key."""
+    return connect_with(path, mode, data_key_of(path))
+
+
+def connect_with(path: Path, mode: Literal["rw", "ro"], key: DataKey | None) -> sqlite3.Connection:
+    """Open a file that is encrypted with this key, or with none."""
+    db = engine.connect(path, mode, key)
     db.execute("PRAGMA busy_timeout = 5000")
     _add_functions(db)
     return db
@@ -252,7 +253,14 @@ def copy_to(path: Path, target: Path) -> None:
     make_folder(target.parent)
     with part_of(target) as part:
         copy_database(path, part)
+        copy_vault(path, target)
         part.rename(target)
+
+
+def copy_vault(path: Path, target: Path) -> None:
+    """Put the vault of an encrypted store beside a copy of it."""
+    if data_key_of(path) is not None:
+        write_vault(vault_of(target), vault_of(path).read_bytes())
 
 
 @contextmanager
@@ -269,7 +277,8 @@ def part_of(target: Path) -> Generator[Path]:
 
 def copy_database(path: Path, target: Path) -> None:
     """Copy into one file in one step; writers of `path` continue meanwhile."""
-    with closing(connect(path, "ro")) as source, closing(connect(target, "rw")) as copy:
+    key = data_key_of(path)
+    with closing(connect(path, "ro")) as source, closing(connect_with(target, "rw", key)) as copy:
         check_ours(source, path)
         source.backup(copy)
         copy.execute("PRAGMA journal_mode = DELETE")

@@ -10,6 +10,7 @@ from bridge.errors import StoreError
 from bridge.model import MessageId, TurnId
 from bridge.model.turn_records import NewTurn, StoredTurn
 from bridge.model.turns import TurnState
+from bridge.store import engine
 from bridge.store.queries import read_queries
 
 SQL = read_queries("turns")
@@ -25,7 +26,7 @@ def queue(db: sqlite3.Connection, turn: NewTurn, now: float) -> None:
                 *(turn.session, turn.origin or "", turn.called_by, now, now),
             ),
         )
-    except sqlite3.IntegrityError as error:
+    except engine.integrity_errors() as error:
         raise StoreError(f"Turn {turn.id!r} was not queued: its id is taken") from error
 
 

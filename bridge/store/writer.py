@@ -15,6 +15,7 @@ from threading import Thread
 from typing import Any, TypeGuard, TypeVar, TypeVarTuple
 
 from bridge.errors import StoreCorrupt, StoreError, StoreFull
+from bridge.store import engine
 from bridge.store.faults import store_error
 
 T = TypeVar("T")
@@ -125,7 +126,7 @@ class Writer:
                 self._roll_back()
                 return False
             db.execute("COMMIT")
-        except (sqlite3.Error, StoreError) as error:
+        except (*engine.errors(), StoreError) as error:
             self._give_up(batch, error)
         else:
             self.failure = next((job.error for job in batch if _of_disk(job.error)), None)
@@ -198,7 +199,7 @@ def _run(db: sqlite3.Connection, job: _Job) -> bool:
 
 
 def _of_sqlite(error: Exception) -> bool:
-    return isinstance(error, (sqlite3.Error, OverflowError))
+    return isinstance(error, (*engine.errors(), OverflowError))
 
 
 def _of_disk(error: Exception | None) -> TypeGuard[StoreError]:

@@ -22,6 +22,7 @@ from bridge.ports.exports import ExportFormat, ReadOptions, WriteOptions
 from bridge.runtime.clock import SystemClock
 from bridge.store.blobs import open_blobs, open_stored
 from bridge.store.sqlite import SqliteStore, open_sqlite, open_sqlite_to_read
+from bridge.store.vault import files_key_of
 
 _EVERYTHING = ArchiveFilter(deleted=True)
 
@@ -56,9 +57,7 @@ async def import_file(
     """
     store = await open_sqlite(archive.store, clock=SystemClock(), key=key)
     try:
-        return await _import(
-            path, form, options, store, archive.blobs if files else None, on_progress
-        )
+        return await _import(path, form, options, store, archive if files else None, on_progress)
     finally:
         await store.close()
 
@@ -68,11 +67,14 @@ async def _import(
     form: ExportFormat,
     options: ReadOptions,
     store: SqliteStore,
-    blobs_folder: Path | None,
+    archive: Archive | None,
     on_progress: Callable[[Progress], None],
 ) -> ImportReport:
     reader = form.reader(path, options)
-    blobs = None if blobs_folder is None else await open_blobs(blobs_folder, clock=SystemClock())
+    blobs = None
+    if archive is not None:
+        key = files_key_of(archive.store)
+        blobs = await open_blobs(archive.blobs, clock=SystemClock(), key=key)
     try:
         # Only what the options say makes the same file another import.
         import_name = f"{form.name}:{options.workspace or ''}:{options.timezone or ''}"
@@ -103,7 +105,7 @@ async def export_file(
     """
     store = await open_sqlite_to_read(archive.store, clock=SystemClock())
     try:
-        return await _export(target, form, store, archive.blobs if files else None, selection,
+        return await _export(target, form, store, archive if files else None, selection,
                              names, redact, on_progress)  # fmt: skip
     finally:
         await store.close()
@@ -113,7 +115,7 @@ async def _export(
     target: Path,
     form: ExportFormat,
     store: SqliteStore,
-    blobs_folder: Path | None,
+    archive: Archive | None,
     selection: ArchiveFilter,
     names: Collection[str] | None,
     redact: Collection[Kind],
@@ -126,7 +128,9 @@ async def _export(
             raise ConfigError(f"{str(path)!r} exists already: choose another name, or remove it")
     part = target.with_name(f".{target.name}.part{target.suffix}")
     _remove(part)
-    files = _no_file if blobs_folder is None else partial(open_stored, blobs_folder)
+    files = _no_file
+    if archive is not None:
+        files = partial(open_stored, archive.blobs, files_key_of(archive.store))
     options = WriteOptions(files, all_cards())
     writer = form.writer(part, options)
     if writer is None:

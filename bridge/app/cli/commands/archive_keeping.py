@@ -137,12 +137,14 @@ async def _erase_here(
     from bridge.app.archive.transfer import Archive
     from bridge.runtime.clock import SystemClock
     from bridge.store.blobs import open_blobs
+    from bridge.store.vault import files_key_of
 
     erasure = erasure_of(order)
     if dry_run:
         record = await store.erase(erasure, dry_run=True)
         return {"counts": dict(record.counts), "cleaned": True}
-    blobs = await open_blobs(Archive(path).blobs, clock=SystemClock())
+    key = files_key_of(path)
+    blobs = await open_blobs(Archive(path).blobs, clock=SystemClock(), key=key)
     try:
         record, cleaned = await erase(store, path, blobs, erasure, alone=True)
     finally:

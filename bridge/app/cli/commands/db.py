@@ -1,4 +1,4 @@
-"""`uacs-bridge db`: migrate, back up and restore the store's file."""
+"""`uacs-bridge db`: migrate, back up, restore and encrypt the store's file."""
 
 from __future__ import annotations
 
@@ -101,3 +101,63 @@ def restore(source: Path, config: Path) -> None:
     click.echo(f"Restored: {path}")
     if aside is not None:
         click.echo(f"The old store is now: {aside}")
+
+
+@command.command("encrypt")
+@config_option
+def encrypt(config: Path) -> None:
+    """Encrypt the whole store and its files at rest.
+
+    The key is in UACS_BRIDGE_STORE_KEY, or in the file that UACS_BRIDGE_STORE_KEY_FILE names; every
+    command and the bridge need it from then on. Whoever loses it loses the store. Stop the bridge
+    first. An interrupted call is finished by the next one.
+
+    \b
+    Examples:
+      UACS_BRIDGE_STORE_KEY=$(openssl rand -base64 32) uacs-bridge db encrypt
+    """
+    from bridge.store.maintenance import encrypt
+    from bridge.store.vault import vault_of
+
+    path = settings_from(config).store.path
+    files = encrypt(path)
+    click.echo(f"Encrypted: {path} and {files:,} files")
+    click.echo(f"Back up {vault_of(path)} with the store; keep the key elsewhere")
+
+
+@command.command("decrypt")
+@config_option
+def decrypt(config: Path) -> None:
+    """Decrypt the store and its files.
+
+    Stop the bridge first. An interrupted call is finished by the next one.
+
+    \b
+    Examples:
+      uacs-bridge db decrypt
+    """
+    from bridge.store.maintenance import decrypt
+
+    path = settings_from(config).store.path
+    files = decrypt(path)
+    click.echo(f"Decrypted: {path} and {files:,} files")
+
+
+@command.command("change-key")
+@config_option
+def change_key(config: Path) -> None:
+    """Change the key of an encrypted store.
+
+    The old key is in UACS_BRIDGE_STORE_KEY, the new one in UACS_BRIDGE_NEW_STORE_KEY (each also
+    with _FILE). The data stay as they are, so that it takes no time. Who has the old key and an old
+    copy of the vault can still read: to encrypt the data anew, decrypt and encrypt.
+
+    \b
+    Examples:
+      UACS_BRIDGE_NEW_STORE_KEY_FILE=/run/secrets/new uacs-bridge db change-key
+    """
+    from bridge.store.maintenance import change_key
+
+    path = settings_from(config).store.path
+    change_key(path)
+    click.echo(f"The key of {path} is changed: put the new one into UACS_BRIDGE_STORE_KEY")
