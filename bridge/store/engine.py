@@ -34,7 +34,9 @@ def connect(
         cached_statements=cached_statements,
     )
     if key is not None:
-        db.execute("PRAGMA cipher_log = NONE")  # it would write to stderr; its errors are raised
+        db.execute(
+            "PRAGMA cipher_log_level = NONE"
+        )  # it would write to stderr; its errors are raised
         db.execute(f"PRAGMA key = \"x'{key.database}'\"")
     return cast("sqlite3.Connection", db)
 
@@ -48,7 +50,7 @@ def copy(source: Path, key: DataKey | None, target: Path, target_key: DataKey | 
     sqlcipher = _sqlcipher()
     db = sqlcipher.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
     try:
-        db.execute("PRAGMA cipher_log = NONE")
+        db.execute("PRAGMA cipher_log_level = NONE")
         if key is not None:
             db.execute(f"PRAGMA key = \"x'{key.database}'\"")
         secret = "" if target_key is None else f"x'{target_key.database}'"

@@ -7,6 +7,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
@@ -425,7 +426,7 @@ def _archived(
         body=body,
         author_body=author,
         time=time,
-        place=None if channel is None else Place(channel=channel_of_key(channel), thread=thread),
+        place=None if channel is None else _place(channel, thread),
         native_id=native_id,
         root=root,
         reply_to=reply_to,
@@ -440,6 +441,11 @@ def _archived(
         payload=payload,
         payload_kind=kind,
     )
+
+
+@lru_cache(maxsize=4096)  # a page has few places
+def _place(channel: str, thread: str | None) -> Place:
+    return Place(channel=channel_of_key(channel), thread=thread)
 
 
 def _reactions(

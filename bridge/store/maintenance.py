@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from bridge.errors import StoreCorrupt, StoreError
-from bridge.store import engine, schema
+from bridge.store import cleaning, engine, schema
 from bridge.store.blobs import recrypt
 from bridge.store.faults import translated
 from bridge.store.lock import StoreLock
@@ -158,6 +158,17 @@ def change_key(path: Path) -> None:
         if key is None:
             raise StoreError(f"The store {str(path)!r} is not encrypted: uacs-bridge db encrypt")
         write_vault(vault_of(path), new_vault(users_key(NEW_VARIABLE, path), key))
+
+
+def vacuum(path: Path) -> None:
+    """Write the database of a store that nobody uses anew, without free pages.
+
+    Raises:
+        StoreError: the store is in use, or there is no room for a copy.
+    """
+    with _alone(path):
+        cleaning.vacuum(path)
+        cleaning.empty_log(path)
 
 
 @contextmanager

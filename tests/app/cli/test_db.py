@@ -1,13 +1,17 @@
-"""`uacs-bridge db migrate` prints what it renamed in the store."""
+"""`uacs-bridge db migrate`, `size` and `vacuum`."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from bridge.archive.formats.uacs_lines import UacsLines
 from bridge.store.schema import migrate, migrations, newest_version
+from bridge.testing.export_contract import write_all
 from tests.app.running import SMALL, cli, write
+from tests.archive.conversation import a_conversation
 
 
 def test_migrate_prints_what_it_renamed(tmp_path: Path) -> None:
@@ -23,3 +27,32 @@ def test_migrate_prints_what_it_renamed(tmp_path: Path) -> None:
     assert "Renamed: column feedback.tells -> feedback.pending_agent" in renamed
     assert all(line.startswith("Renamed: ") for line in renamed)
     assert again == f"Schema {newest_version()}: nothing to do\n"
+
+
+def test_size_names_every_subject_and_vacuum_shrinks_the_file(tmp_path: Path) -> None:
+    lines, config = tmp_path / "in.jsonl", tmp_path / "bridge.yaml"
+    write_all(UacsLines(), a_conversation(), lines, "tin")
+    config.write_text("store: {path: a.sqlite3}\n")
+    assert cli("archive", "import", str(lines), "-c", str(config)).exit_code == 0
+    with closing(sqlite3.connect(tmp_path / "a.sqlite3")) as db:
+        db.execute("CREATE TABLE large (x)")
+        db.execute("INSERT INTO large VALUES (zeroblob(500000))")
+        db.execute("DROP TABLE large")
+        db.commit()
+
+    before = json.loads(cli("db", "size", "-c", str(config), "--json").stdout)
+    shown = cli("db", "size", "-c", str(config)).output
+    vacuumed = cli("db", "vacuum", "-c", str(config))
+    after = json.loads(cli("db", "size", "-c", str(config), "--json").stdout)
+
+    assert {"messages", "search index", "hash chain", "native payloads"} <= before[
+        "subjects"
+    ].keys()
+    assert sum(before["subjects"].values()) + before["free"] == before["database"]
+    assert "native payloads" in shown
+    assert vacuumed.exit_code == 0, vacuumed.output
+    assert before["free"] >= 500_000
+    assert after["database"] <= before["database"] - 490_000
+    status = cli("status", "-c", str(config)).output
+    assert "database" in status
+    assert "files     0 bytes in 0 files" in status

@@ -39,6 +39,7 @@ def test_a_store_is_encrypted_read_given_another_key_and_decrypted(
     assert is_encrypted(store)
     for command in (
         ("archive", "verify"), ("archive", "search", "thread"), ("archive", "stats"), ("status",),
+        ("db", "vacuum"),
         ("archive", "export", str(tmp_path / "out.jsonl"), "--format", "uacs-lines"),
         ("archive", "erase", "message", "tin:W1:home:1", "--yes"),
         ("db", "backup", str(tmp_path / "b.sqlite3")), ("db", "migrate"),

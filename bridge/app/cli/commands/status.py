@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 from bridge.app.cli.commands.options import config_option, json_option, settings_from
-from bridge.app.printing import age, counted, heading, print_json, table
+from bridge.app.printing import age, bytes_text, counted, heading, print_json, table
 from bridge.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -54,7 +55,10 @@ async def _facts(config: Path) -> dict[str, Any]:
         accounts = {
             name: facts["platform"] for name, facts in health_body.get("accounts", {}).items()
         }
+    from bridge.store.sizes import size_of
+
     async with reading(settings) as store:
+        size = await asyncio.to_thread(size_of, settings.store.path)
         status = await store.status()
         failed = await store.failed_rows(5)
         spent = await quota_usage(store)
@@ -74,6 +78,7 @@ async def _facts(config: Path) -> dict[str, Any]:
         "outbox": dict(status.outbox),
         "turns": dict(status.turns),
         "messages": status.messages,
+        "size": dataclasses.asdict(size),
         "spent": spent,
         "lanes": [
             {"lane": lane.lane, "account": lane.account, "waiting": lane.waiting,
@@ -155,6 +160,11 @@ def _lines(status: Mapping[str, Any]) -> Iterator[str]:
     yield f"  outbox    {counted(status['outbox'])}"
     yield f"  turns     {counted(status['turns'])}"
     yield f"  messages  {status['messages']}"
+    yield "\n" + heading("Store")
+    size = status["size"]
+    yield f"  database  {bytes_text(size['database'])}, of which {bytes_text(size['free'])} free"
+    yield f"  log       {bytes_text(size['log'])}"
+    yield f"  files     {bytes_text(size['files'])} in {size['file_count']:,} files"
     if status["spent"]:
         yield "\n" + heading("What agents cost in 24 hours")
         from bridge.app.cli.commands.quota import usage_rows
