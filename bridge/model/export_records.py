@@ -13,6 +13,7 @@ from pydantic import JsonValue
 from bridge.model.events import MessagePosted
 from bridge.model.people import Person
 from bridge.model.refs import ActorId, ChannelRef, MessageId, Place, message_id_of
+from bridge.model.room_records import RoomFacts
 from bridge.uacs import Message, read_message, write
 
 ChannelKind = Literal["public", "private", "group", "direct", "thread", "room"]
@@ -41,6 +42,7 @@ class ExportedChannel:
     - `topic`: UACS Markdown.
     - `created`: seconds since 1970.
     - `native`: the platform's own object, unchanged, for an export in the same format.
+    - `facts`: of a room, what its Conversation says beside its messages.
     """
 
     channel: ChannelRef
@@ -50,6 +52,7 @@ class ExportedChannel:
     members: tuple[ActorId, ...] = ()
     created: float | None = None
     native: JsonValue = None
+    facts: RoomFacts | None = None
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
+from pydantic import JsonValue
+
 from bridge.model.refs import AccountId, ActorId, ChannelRef, RoomId
+from bridge.model.times import datetime_of
+from bridge.uacs import to_timestamp
 
 BanReason = Literal["banned", "opted_out"]
 
@@ -49,11 +53,36 @@ class RoomLink:
 
 @dataclass(frozen=True)
 class RoomForm:
-    """A room's configuration: a digest of its settings, and the names of all its members."""
+    """A room's configuration: a digest of its settings, the names of all its members, and metadata
+    that readers of its Conversation are shown."""
 
     room: RoomId
     digest: str
     members: tuple[str, ...]
+    metadata: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+
+
+@dataclass(frozen=True)
+class Membership:
+    """A time in which a channel (its key) or an agent (`agent:NAME`) was a member of a room.
+
+    - `joined`, `left`: seconds since 1970; None: from the beginning, and until now.
+    - `name`, `topic`: of the channel, as far as the archive knows them.
+    """
+
+    member: str
+    joined: float | None
+    left: float | None
+    name: str | None = None
+    topic: str | None = None
+
+
+@dataclass(frozen=True)
+class RoomFacts:
+    """What a room's Conversation says beside its messages."""
+
+    metadata: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    memberships: tuple[Membership, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -75,3 +104,15 @@ class DirectEnd:
     channel: ChannelRef
     room: RoomId
     at: float
+
+
+def membership_json(membership: Membership) -> dict[str, JsonValue]:
+    """Return a membership as Conversations show it; what is not known is absent."""
+    times = {
+        name: None if seconds is None else to_timestamp(datetime_of(seconds))
+        for name, seconds in (("joined", membership.joined), ("left", membership.left))
+    }
+    shown: dict[str, JsonValue] = {
+        "member": membership.member, "name": membership.name, "topic": membership.topic, **times,
+    }  # fmt: skip
+    return {name: value for name, value in shown.items() if value is not None}

@@ -35,6 +35,7 @@ from bridge.store import (
     links,
     outbox,
     people,
+    rooms,
     search,
     turns,
 )
@@ -237,6 +238,7 @@ def conversation(
         updated,
         [with_marks(*columns) for columns in reversed(bodies)],
         _tools_of(db, own_id, view or View()) if kind == "room" else None,
+        rooms.facts_of(db, name) if kind == "room" else None,
     )
 
 

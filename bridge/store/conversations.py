@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from bridge.content.markdown import markdown_to_text, text_to_plain
 from bridge.model.archive_records import Timeline, View
+from bridge.model.room_records import RoomFacts, membership_json
 from bridge.model.times import datetime_of
 from bridge.uacs import Conversation, Message, TextPart, to_timestamp
 
@@ -26,20 +27,27 @@ def conversation_of(
     updated: float,
     messages: Sequence[Message],
     tools: Mapping[str, Sequence[ToolDescription]] | None = None,
+    facts: RoomFacts | None = None,
 ) -> Conversation:
     """Build the Conversation. Fields that UACS lacks are in `metadata.uacs_bridge`, the tools by
-    agent in `metadata.tools`."""
+    agent in `metadata.tools`, a room's own metadata beside them."""
     about: dict[str, JsonValue] = {
         "kind": timeline.kind,
         "name": timeline.name,
         **timeline.metadata,
     }
+    if facts is not None and facts.memberships:
+        about["memberships"] = [membership_json(one) for one in facts.memberships]
     return Conversation(
         conversation_id=str(timeline.id),
         created_at=to_timestamp(datetime_of(created)),
         updated_at=to_timestamp(datetime_of(updated)),
         messages=tuple(messages),
-        metadata={"uacs_bridge": about, **({"tools": _with_agents(tools)} if tools else {})},
+        metadata={
+            **({} if facts is None else facts.metadata),
+            "uacs_bridge": about,
+            **({"tools": _with_agents(tools)} if tools else {}),
+        },
     )
 
 

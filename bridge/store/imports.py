@@ -31,6 +31,7 @@ from bridge.model.export_records import (
 )
 from bridge.model.refs import channel_of_key
 from bridge.store import archive, authors, chain, links, payload_blocks, search
+from bridge.store import rooms as of_rooms
 from bridge.store.bodies import PEOPLE
 from bridge.store.message_keys import key_of, stored_id
 from bridge.store.moments import Moments, moment_at
@@ -351,7 +352,8 @@ def archived_conversations(db: sqlite3.Connection) -> Sequence[ArchivedConversat
         if length or keys:
             channel = ChannelRef(platform=ROOMS[0], workspace=ROOMS[1], channel=room)
             timelines = (UUID(own_id), *map(_timeline_of, keys))
-            rooms.append(ArchivedConversation(ExportedChannel(channel, room, "room"), timelines))
+            exported = ExportedChannel(channel, room, "room", facts=of_rooms.facts_of(db, room))
+            rooms.append(ArchivedConversation(exported, timelines))
         for key in keys:
             lengths.pop(key)
     return [

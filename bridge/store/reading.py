@@ -17,7 +17,7 @@ from bridge.model.archive_records import (
     RoomEvent,
     Timeline,
 )
-from bridge.store import agents, archive, archive_rows
+from bridge.store import agents, archive, archive_rows, rooms
 from bridge.store.conversations import conversation_of
 from bridge.store.queries import read_queries
 
@@ -66,6 +66,7 @@ def page(
         updated,
         [message for _, message in entries],
         agents.tools(db, room) if before is None and kind == "room" else None,
+        rooms.facts_of(db, name) if kind == "room" else None,
     )
     return Page(conversation, entries[0][0] if entries else None, len(rows) > limit)
 

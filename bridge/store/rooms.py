@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Sequence
 
 from bridge.model import ActorId, RoomId, channel_of_key
-from bridge.model.room_records import Ban, BanReason, RoomForm, RoomLink, RoomPause, RoomStanding
+from bridge.model.room_records import (
+    Ban,
+    BanReason,
+    Membership,
+    RoomFacts,
+    RoomForm,
+    RoomLink,
+    RoomPause,
+    RoomStanding,
+)
 from bridge.store.queries import read_queries
 
 SQL = read_queries("rooms")
@@ -78,4 +88,18 @@ def stand(db: sqlite3.Connection, form: RoomForm, now: float) -> RoomStanding:
     joined = {member: joined_before.get(member, 0.0 if first else now) for member in form.members}
     for new in joined.keys() - joined_before.keys():
         db.execute(SQL["enter"], (form.room, new, joined[new], 0 if first else epoch))
+    db.execute(SQL["put_metadata"], (form.room, json.dumps(dict(form.metadata))))
     return RoomStanding(epoch, joined)
+
+
+def facts_of(db: sqlite3.Connection, room: str) -> RoomFacts:
+    """Return what the Conversation of a room says beside its messages."""
+    row = db.execute(SQL["metadata"], (room,)).fetchone()
+    memberships = db.execute(SQL["memberships"], (room,)).fetchall()
+    return RoomFacts(
+        {} if row is None else json.loads(row[0]),
+        tuple(
+            Membership(member, joined, left, name, topic or None)
+            for member, joined, left, name, topic in memberships
+        ),
+    )

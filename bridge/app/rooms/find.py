@@ -179,7 +179,7 @@ def _form(room: Room, settings: Settings) -> RoomForm:
     room_settings = settings.rooms.get(room.id)
     text = "" if room_settings is None else room_settings.model_dump_json(exclude_defaults=True)
     digest = hashlib.sha256("\n".join([text, *channels, *agents]).encode()).hexdigest()
-    return RoomForm(room.id, digest, channels + agents)
+    return RoomForm(room.id, digest, channels + agents, room.options.metadata)
 
 
 def membership_with(membership_settings: MembershipSettings, settings: Settings) -> AgentMembership:

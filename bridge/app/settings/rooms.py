@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import (
     AfterValidator,
     Field,
+    JsonValue,
     ValidationInfo,
     field_validator,
     model_validator,
@@ -48,6 +49,13 @@ def _name_form(form: str) -> str:
     if "{name}" not in form or "{" in remainder or "}" in remainder or len(remainder) > 40:
         raise ValueError(f"it needs {{name}}, and may have {{platform}} and {{account}}: {form!r}")
     return form
+
+
+def _own_metadata(metadata: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    for reserved in ("uacs_bridge", "tools", "agents"):
+        if reserved in metadata:
+            raise ValueError(f"{reserved!r} is the bridge's own; choose another name")
+    return metadata
 
 
 class FilterSettings(StrictSettings):
@@ -216,6 +224,11 @@ class RoomSettings(RelaySettings):
         default=None,
         description="How long the room's messages are kept; null: as `archive` says.",
     )
+    metadata: Annotated[dict[str, JsonValue], AfterValidator(_own_metadata)] = Field(
+        default_factory=dict[str, JsonValue],
+        description="JSON that the room's Conversation has in its metadata: in the archive, "
+        "exports, `/v1` and MCP.",
+    )
     backfill: Literal["all"] | Annotated[int, Field(gt=0)] | None = Field(
         default=None,
         description="How many days of their past the bridge reads into the archive, once for each "
@@ -260,6 +273,7 @@ def room_options(room: RoomSettings) -> RoomOptions:
         show_tools=room.show_tools,
         feedback=room.feedback,
         backfill=_seconds_of(room.backfill),
+        metadata=room.metadata,
     )
 
 

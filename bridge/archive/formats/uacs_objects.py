@@ -23,6 +23,7 @@ from bridge.model import (
 )
 from bridge.model.export_records import ROOMS, ExportedChannel, ExportedMessage, ExportedPerson
 from bridge.model.refs import channel_of_key, native_id_in
+from bridge.model.room_records import RoomFacts, membership_json
 from bridge.uacs import read_message, to_timestamp
 
 IMPORT = AccountId("import")
@@ -44,6 +45,7 @@ def read_person(value: Mapping[str, Any]) -> ExportedPerson:
 def conversation_json(exported: ExportedChannel) -> dict[str, Any]:
     """Return a Conversation without messages; what UACS has no field for is in its metadata."""
     is_room = exported.kind == "room"
+    facts = exported.facts or RoomFacts()
     about: dict[str, Any] = {
         "kind": exported.kind,
         "name": exported.name,
@@ -51,10 +53,14 @@ def conversation_json(exported: ExportedChannel) -> dict[str, Any]:
         "topic": exported.topic or None,
         "members": list(exported.members) or None,
         "native": exported.native,
+        "memberships": [*map(membership_json, facts.memberships)] or None,
     }
     conversation: dict[str, Any] = {
         "conversation_id": str(conversation_id_of(Place(channel=exported.channel))),
-        "metadata": {KEY: {name: value for name, value in about.items() if value is not None}},
+        "metadata": {
+            **facts.metadata,
+            KEY: {name: value for name, value in about.items() if value is not None},
+        },
     }
     if exported.created is not None:
         created = datetime.fromtimestamp(exported.created, UTC)

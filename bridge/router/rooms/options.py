@@ -6,10 +6,12 @@ filter of each channel that shows it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
+
+from pydantic import JsonValue
 
 from bridge.content.cards.tool_calls import ToolsShown
 from bridge.content.messages.parts import message_text
@@ -182,6 +184,7 @@ class RoomOptions:
     - `private`: beginnings of messages that are not carried and not kept.
     - `announce`: which events of its channels are announced in the others.
     - `show_tools`: what people see of the tools that agents call: nothing, their names, or all.
+    - `metadata`: what readers of the room's Conversation are shown of it.
     - `backfill`: how many seconds of their past are read into the archive when channels join; None:
       nothing; infinite: all.
     - `feedback`: whether people are asked what they think of agents' answers.
@@ -197,6 +200,7 @@ class RoomOptions:
     show_tools: ToolsShown = "names"
     feedback: Switch = "off"
     backfill: float | None = None
+    metadata: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
 
 
 class FilteredMessage:

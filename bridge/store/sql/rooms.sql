@@ -47,3 +47,17 @@ ON CONFLICT (room, member, since) DO UPDATE SET until = NULL;
 
 -- name: leave
 UPDATE periods SET until = ? WHERE room = ? AND member = ? AND until IS NULL;
+
+-- name: put_metadata
+INSERT INTO room_metadata (room, metadata) VALUES (?, ?)
+ON CONFLICT (room) DO UPDATE SET metadata = excluded.metadata WHERE metadata <> excluded.metadata;
+
+-- name: metadata
+SELECT metadata FROM room_metadata WHERE room = ?;
+
+-- name: memberships
+SELECT p.member, nullif(p.joined, 0), (
+  SELECT e.at FROM epochs AS e WHERE e.room = p.room AND e.epoch = p.until
+), json_extract(CAST(d.body AS TEXT), '$.name'), json_extract(CAST(d.body AS TEXT), '$.topic')
+FROM periods AS p LEFT JOIN descriptions AS d ON d.kind = 'channel' AND d.id = p.member
+WHERE p.room = ? ORDER BY p.since, p.member;
