@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
+import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
+from bridge.archive.importing import Importer
 from bridge.errors import ExportUnreadable
 from bridge.model import message_id_of
 from bridge.model.export_records import (
     ArchivedMessage,
+    ArchiveFilter,
     ExportedChannel,
     ExportedMessage,
     ExportedPerson,
@@ -19,6 +23,9 @@ from bridge.model.export_records import (
     NotUnderstood,
 )
 from bridge.ports.exports import ExportFormat, ReadOptions, WriteOptions
+from bridge.runtime.export_tree import is_zip
+from bridge.store import SqliteStore
+from bridge.testing.clock import ManualClock
 
 
 def read_all(
@@ -78,6 +85,45 @@ def write_all(
         for message in sorted(of_channel, key=lambda m: (m.posted.time, m.posted.native_id)):
             writer.message(archived(message, payload_kind or form.name))
     writer.finish()
+
+
+def _number(value: bytes) -> Callable[[bytes], bytes]:
+    """Put this in place of every number with 9 digits or more: times, ids, sizes."""
+    return lambda text: re.sub(rb"(?<![\w.-])\d{9,}(\.\d+)?(?![\w.-])", value, text)
+
+
+def _date(value: bytes) -> Callable[[bytes], bytes]:
+    """Put this in place of every date."""
+    return lambda text: re.sub(rb"\d{4}-\d\d-\d\d", value, text)
+
+
+DAMAGES: Mapping[str, Callable[[bytes], bytes]] = {
+    "cut after a third": lambda text: text[: len(text) // 3],
+    "cut before the end": lambda text: text[:-3],
+    "empty": lambda _text: b"",
+    "UTF-16": lambda text: text.decode("utf-8", "replace").encode("utf-16"),
+    "Latin-1": lambda text: text.replace(b"a", b"\xe4"),
+    "a mark at the beginning": lambda text: b"\xef\xbb\xbf" + text,
+    "zero bytes": lambda text: text.replace(b"e", b"\0"),
+    "lone surrogates": lambda text: text.replace(b'": "', b'": "\\ud800'),
+    "deep nesting": lambda _text: b"[" * 200_000,
+    "deep objects": lambda _text: b'{"messages":' * 100_000,
+    "another document": lambda _text: b'[1, null, "x", {"messages": 7, "id": []}]',
+    "null everywhere": lambda text: re.sub(rb'": "[^"]*"', b'": null', text),
+    "numbers everywhere": lambda text: re.sub(rb'": "[^"]*"', b'": 7', text),
+    "lists everywhere": lambda text: re.sub(rb'": "[^"]*"', b'": [{}]', text),
+    "huge numbers": _number(b"9" * 400),
+    "times beyond all calendars": _number(b"99999999999999"),
+    "times before the calendar": _number(b"-99999999999999"),
+    "times that are no numbers": _number(b"NaN"),
+    "exponents": _number(b"1e300"),
+    "dates that do not exist": _date(b"9999-99-99"),
+    "the last day": _date(b"9999-12-31"),
+    "the first day": _date(b"0001-01-01"),
+    "twice": lambda text: text + text,
+    "one line for ever": lambda text: text.replace(b"\n", b" ") + b"x" * 3_000_000,
+}
+"""What is done to each file of an export, by name."""
 
 
 class ExportFormatContract(ABC):
@@ -196,6 +242,53 @@ class ExportFormatContract(ABC):
                 file.write_bytes(whole[: len(whole) // 2])
                 _survives(form, sample, options)
                 file.write_bytes(whole)
+
+    @pytest.mark.parametrize("name", sorted(DAMAGES))
+    async def test_a_malformed_export_is_imported_as_far_as_it_is_understood(
+        self, form: ExportFormat, sample: Path, options: ReadOptions, tmp_path: Path, name: str
+    ) -> None:
+        """No error but ExportUnreadable, nothing outside of the export, and a whole archive."""
+        outside = _files_beside(sample, tmp_path)
+        _damage_all(sample, DAMAGES[name])
+        store = SqliteStore.in_memory(ManualClock())
+        try:
+            reader = form.reader(sample, options)
+            try:
+                report = await Importer(store, None, form.name, "malformed").run(reader)
+            finally:
+                reader.close()
+            assert all(reason for _, reason in report.unreadable)
+        except ExportUnreadable as error:
+            assert str(error)
+        assert (await store.verify_chain({})).faults == []
+        for conversation in await store.archived_conversations():
+            page = await store.archived_messages(
+                conversation.timelines, ArchiveFilter(deleted=True), after=None, limit=1000
+            )
+            assert all(message.message.message_id for message in page.messages)
+        await store.close()
+        assert _files_beside(sample, tmp_path) == outside
+
+
+def _files_beside(sample: Path, folder: Path) -> set[Path]:
+    return {path for path in folder.rglob("*") if sample not in (path, *path.parents)}
+
+
+def _damage_all(path: Path, damage: Callable[[bytes], bytes]) -> None:
+    if path.is_dir():
+        for file in sorted(path.rglob("*")):
+            if file.is_file():
+                file.write_bytes(damage(file.read_bytes()))
+    elif is_zip(path):
+        with zipfile.ZipFile(path) as before:
+            contents = {name: before.read(name) for name in before.namelist()}
+        with zipfile.ZipFile(path, "w") as after:
+            for name, content in contents.items():
+                after.writestr(name, damage(content))
+                after.writestr(f"../../outside/{name}", content)
+                after.writestr(f"/outside/{name}", content)
+    else:
+        path.write_bytes(damage(path.read_bytes()))
 
 
 def _survives(form: ExportFormat, path: Path, options: ReadOptions) -> None:

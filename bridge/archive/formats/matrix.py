@@ -447,7 +447,7 @@ def _actor(about: _About, native_id: str | None) -> ActorId | None:
 
 def _seconds(event: Mapping[str, Any]) -> float | None:
     at = event.get("origin_server_ts")
-    if not isinstance(at, int | float) or isinstance(at, bool) or not 0 <= at / 1000 <= _LATEST:
+    if not isinstance(at, int | float) or isinstance(at, bool) or not 0 <= at <= _LATEST * 1000:
         return None
     return at / 1000
 
