@@ -48,6 +48,14 @@ class _Operation(BaseModel):
         return False
 
 
+REPLAY = "replay "  # how the ids of replayed posts begin
+
+
+def is_replay(operation: OperationId) -> bool:
+    """Tell whether an operation replays a message of the archive: nobody is pinged or notified."""
+    return operation.startswith(REPLAY)
+
+
 class PostMessage(_Operation):
     """Posts the message in the channel, in the thread of `root` if there is one.
 

@@ -10,6 +10,7 @@ from bridge.content.cards.reader import Cards
 from bridge.errors import CodecError
 from bridge.model import AccountId, ActorId, ChannelRef, LaneId, OperationId, PersonId, RoomId
 from bridge.ports.store.outbox import OutboxStore
+from bridge.router.outbound.replay import ReplayProgress
 from bridge.router.recovery.backfill import BackfillProgress
 from bridge.router.recovery.read_order import Progress
 from bridge.router.wiring import Parts
@@ -109,6 +110,24 @@ class Operations:
     def backfills(self) -> Sequence[BackfillProgress]:
         """The state of all backfills, also of those that ended."""
         return self._recovery.backfill.progress
+
+    async def begin_replay(self, asked: ReplayProgress) -> None:
+        """Post archived messages in a channel. Raises StoreError."""
+        await self._outbound.replay.begin(asked)
+
+    async def count_replay(self, asked: ReplayProgress) -> int:
+        """Return how many messages a replay would post. Raises StoreError."""
+        return await self._outbound.replay.count(asked)
+
+    async def stop_replay(self) -> int:
+        """Stop all replays; what they posted stays. Returns how many there were. Raises
+        StoreError."""
+        return await self._outbound.replay.stop()
+
+    @property
+    def replays(self) -> Sequence[ReplayProgress]:
+        """The state of all replays, also of those that ended."""
+        return self._outbound.replay.progress
 
     # --- what programs write and read -----------------------------------------------------------
 

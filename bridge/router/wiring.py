@@ -63,6 +63,7 @@ from bridge.router.outbound.notices import Notices, PressAnswers
 from bridge.router.outbound.outcomes import OperationEnds
 from bridge.router.outbound.rate_limits import RateLimits
 from bridge.router.outbound.references import Groups, References
+from bridge.router.outbound.replay import Replay
 from bridge.router.outbound.send import InFlightCalls, Sender
 from bridge.router.outbound.settle import DuplicateRemover, Settler
 from bridge.router.outbound.streams import StreamRenderer
@@ -178,6 +179,7 @@ class OutboundParts:
     press_answers: PressAnswers
     delays: DelayNotifier
     failures: DeliveryFailures
+    replay: Replay
 
 
 @dataclass(frozen=True)
@@ -292,6 +294,8 @@ def wire_outbound(shared: Dependencies, rooms: RoomParts, groups: Groups) -> Out
         lanes.wake,
     )  # fmt: skip
     signals.operation_ended.subscribe(failures.operation_ended)
+    replay = Replay(store, all_rooms, clock, timeouts.reconcile_pause / 2, lanes.wake)
+    signals.operation_ended.subscribe(replay.operation_ended)
     return OutboundParts(
         rate_limits=rate_limits,
         references=references,
@@ -304,6 +308,7 @@ def wire_outbound(shared: Dependencies, rooms: RoomParts, groups: Groups) -> Out
         press_answers=PressAnswers(connectors, rooms.people, notices),
         delays=DelayNotifier(store, all_rooms, notices, clock, timeouts),
         failures=failures,
+        replay=replay,
     )  # fmt: skip
 
 

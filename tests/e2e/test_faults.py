@@ -317,7 +317,7 @@ async def test_a_full_disk_acknowledges_nothing_and_loses_nothing(tmp_path: Path
         for platform in ("slack", "discord"):
             for number in range(3):
                 await local.say(platform, "general", f"{platform} {number} {_letters(number)}")
-        await local.say("teams", "general", f"not taken {_letters(3)}")
+        await local.say("teams", "general", f"not taken {_letters(3, 8000)}")
         discord = bridge.connectors[AccountId("discord")]
         health = discord.abilities.health
         assert health
@@ -337,9 +337,9 @@ async def test_a_full_disk_acknowledges_nothing_and_loses_nothing(tmp_path: Path
         assert taken == 1  # only the hello: the other was refused, Teams knows that it is lost
 
 
-def _letters(seed: int) -> str:
+def _letters(seed: int, length: int = 1500) -> str:
     """A text that no compression makes short."""
-    return "".join(random.Random(seed).choices(string.ascii_letters, k=1500))
+    return "".join(random.Random(seed).choices(string.ascii_letters, k=length))
 
 
 def try_on(local: Sandbox) -> None:

@@ -28,6 +28,7 @@ from bridge.app.api.problems import Problem
 from bridge.app.api.routes import Api
 from bridge.app.archive.backfill import backfill_channels, backfill_json
 from bridge.app.archive.erasing import change_hold, clean_up, erase, erasure_of
+from bridge.app.archive.replay import replay_json, replay_of
 from bridge.app.build import Bridge
 from bridge.app.control import ControlAccess
 from bridge.app.files.file_links import file_routes
@@ -263,6 +264,7 @@ def _admin_routes(bridge: Bridge, control: ControlAccess) -> list[BaseRoute]:
         Route("/hold", guarded(_hold), methods=["POST"]),
         Route("/prune", guarded(_prune), methods=["POST"]),
         Route("/backfill", guarded(_backfill), methods=["POST"]),
+        Route("/archive-replay", guarded(_archive_replay), methods=["POST"]),
     ]
 
 
@@ -411,6 +413,28 @@ async def _backfill(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
         case _:
             pass
     return {"backfills": [backfill_json(progress) for progress in operations.backfills]}
+
+
+async def _archive_replay(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
+    """`begin` a replay of a room or channel of the archive `to` a channel, or only `count` its
+    messages, `stop` all, or only tell how far they are ({})."""
+    operations = bridge.router.operations
+    match body:
+        case {"begin": str(source), "to": str(target), "since": since, "until": until} if all(
+            isinstance(time, int | float | None) for time in (since, until)
+        ):
+            asked = await replay_of(bridge.store, bridge.rooms.all, source, target, since, until)
+            if body.get("count") is True:
+                return {"count": await operations.count_replay(asked)}
+            await operations.begin_replay(asked)
+        case {"stop": True}:
+            await operations.stop_replay()
+        case _ if body:
+            what = "{begin: source, to: channel, since: seconds, until: seconds} or {stop: true}"
+            raise InvalidData(f"it is {what}")
+        case _:
+            pass
+    return {"replays": [replay_json(progress) for progress in operations.replays]}
 
 
 async def _hold(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from bridge.model import (
     split_key,
 )
 from bridge.model.archive_records import StoredMessage
+from bridge.model.operations import is_replay
 from bridge.model.outbox_records import OperationRecord
 from bridge.model.refs import is_notice
 from bridge.ports.clock import Clock
@@ -78,6 +79,8 @@ class DeliveryFailures:
         """Post the notices that were not posted before the last stop."""
         for letter in await self._store.dead_letters():
             message = letter.operation.message
+            if is_replay(letter.operation.id):
+                continue
             if message not in self._undelivered and not is_notice(message):
                 self._undelivered.add(message)
                 if letter.time >= self._clock.time() - _LONGEST_AGE:
@@ -86,6 +89,8 @@ class DeliveryFailures:
     async def operation_ended(self, ended: OperationEnded) -> None:
         """Report the failure of an operation, or the end of an earlier one. Raises StoreError."""
         operation, state = ended.operation, ended.state
+        if is_replay(operation.id):
+            return
         if state == "cancelled":
             await self._notify_of_refusal(operation)
         if state == "done" and operation.message not in self._undelivered:

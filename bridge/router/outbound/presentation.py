@@ -29,7 +29,7 @@ from bridge.content.safety.link_targets import message_with_visible_targets
 from bridge.content.text.patterns import replaced_in_text
 from bridge.content.text.tree import Paragraph, Text, Timestamp
 from bridge.model import AccountId, Delivery, EditMessage, Loss, PostMessage
-from bridge.model.operations import CITED
+from bridge.model.operations import CITED, is_replay
 from bridge.model.refs import is_notice
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
@@ -160,10 +160,15 @@ async def hide_older_words(delivery: Delivery, context: PresentationContext) -> 
 
 async def resolve_references(delivery: Delivery, context: PresentationContext) -> Dressed:
     """Add the destination's counterparts of the people, groups, channels and messages that the
-    message refers to."""
+    message refers to. What is replayed pings nobody."""
     if not context.references.any_in(delivery):
         return Dressed(delivery)
-    return Dressed(await context.references.resolved(delivery))
+    resolved = await context.references.resolved(delivery)
+    if is_replay(delivery.operation.id):
+        quiet = {"people": {}, "groups": {}, "everyone": False}
+        counterparts = resolved.counterparts.model_copy(update=quiet)
+        resolved = resolved.model_copy(update={"counterparts": counterparts})
+    return Dressed(resolved)
 
 
 async def apply_channel_options(delivery: Delivery, context: PresentationContext) -> Dressed:

@@ -52,8 +52,8 @@ async def test_the_account_has_the_abilities_that_teams_gives_to_bots(local: Ben
 
     missing = {field.name for field in fields(abilities) if getattr(abilities, field.name) is None}
     assert missing == {
-        "history", "lookup", "read_back", "reactors", "channel_metadata", "deliveries",
-        "progress", "group_names",
+        "history", "lookup", "read_back", "past", "reactors", "channel_metadata",
+        "deliveries", "progress", "group_names",
     }  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from bridge.app.cli.commands import (
     archive_backfill,
     archive_files,
     archive_keeping,
+    archive_replay,
     archive_search,
     archive_stats,
     archive_verify,
@@ -37,6 +38,7 @@ def command() -> None:
 for subcommand in (
     *archive_files.COMMANDS,
     archive_backfill.command,
+    archive_replay.command,
     archive_search.command,
     archive_ask.command,
     archive_stats.command,
