@@ -27,6 +27,7 @@ from bridge.store.queries import read_queries
 SQL = read_queries("chain")
 Kind = Literal["added", "edited", "deleted", "reacted", "erased"]
 _SALT = 16  # bytes
+_MOST_RANDOM = 4096  # random bytes at once
 _START = bytes(32)  # the hash before the first link
 _MAX_FAULTS = 100  # that a report lists
 
@@ -72,6 +73,7 @@ class Chains:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
         self._chains: dict[int, _Chain] = {}
+        self._salts = _Salts()
 
     def add_all(self, number: int, now: float) -> None:
         """Add the former versions of a message and its present state."""
@@ -94,7 +96,7 @@ class Chains:
         state and its reactions."""
         chain = self._chains.get(home[0])
         if chain is None:
-            chain = self._chains[home[0]] = _Chain(self._db, *home)
+            chain = self._chains[home[0]] = _Chain(self._db, *home, self._salts)
         kind: Kind = "added"
         for version, body in enumerate(former, 1):
             chain.add(content.former(version, body), kind, now)
@@ -109,23 +111,42 @@ class Chains:
             chain.save()
 
 
+class _Salts:
+    """Random salts; the more are taken, the more the system is asked for at once: a call costs
+    30 us."""
+
+    def __init__(self) -> None:
+        self._left = b""
+        self._asked = _SALT
+
+    def take(self) -> bytes:
+        if not self._left:
+            self._left = os.urandom(self._asked)
+            self._asked = min(self._asked * 2, _MOST_RANDOM)
+        salt, self._left = self._left[:_SALT], self._left[_SALT:]
+        return salt
+
+
 class _Chain:
     """One conversation's chain, at whose end links are added."""
 
-    def __init__(self, db: sqlite3.Connection, timeline: int, own_id: str) -> None:
+    def __init__(
+        self, db: sqlite3.Connection, timeline: int, own_id: str, salts: _Salts | None = None
+    ) -> None:
         self._db = db
+        self._salts = salts or _Salts()
         self._timeline = timeline
         self._id = own_id
         self._seq, self._hash = db.execute(SQL["last"], (timeline,)).fetchone() or (0, _START)
         self._rows: list[tuple[Any, ...]] = []
 
     def add(self, content: Content, kind: Kind, now: float) -> None:
-        salt = os.urandom(_SALT)
+        salt = self._salts.take()
         digest, payload = content.digest(salt), content.payload_digest(salt)
         self._link(content, kind, now, salt, digest, payload)
 
     def add_reactions(self, content: Content, reactions: bytes, now: float) -> None:
-        salt = os.urandom(_SALT)
+        salt = self._salts.take()
         self._link(content, "reacted", now, salt, _salted(salt, reactions), None)
 
     def _link(

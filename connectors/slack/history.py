@@ -53,11 +53,11 @@ class History:
     shares: Shares
 
     async def newest(self, channel: ChannelRef) -> str:
-        """The order key of the newest post or reply in a channel.
+        """The order key of the newest post, or of the newest reply below one of the last 999 posts.
 
         An empty channel gives the key that precedes all others. Raises PlatformError.
         """
-        page = await self.api.read("conversations.history", channel=channel.channel, limit="1")
+        page = await self.api.read("conversations.history", channel=channel.channel, limit=_PAGE)
         posts = objects_at(page, "messages")
         stamps = [text_at(post, key) for post in posts for key in ("ts", "latest_reply")]
         return max(
