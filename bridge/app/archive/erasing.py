@@ -28,12 +28,14 @@ _AGAIN = 300.0  # seconds until a running bridge looks again
 async def erase(
     store: ErasureStore, path: Path, blobs: Blobs, erasure: Erasure, *, alone: bool
 ) -> tuple[ErasureRecord, bool]:
-    """Erase, and clean up. Returns the record, and whether everything is cleaned up.
+    """Erase, and clean up, also after an earlier erasure that was interrupted. Returns the record,
+    and whether everything is cleaned up.
 
     Raises:
         ErasureForbidden: a legal hold protects it.
         StoreError: there is nothing to erase, or the store cannot be written.
     """
+    await clean_up(store, path, blobs, alone=alone)
     record = await store.erase(erasure)
     log.info(
         "archive_erased", erasure=record.id, subject=record.subject, by=record.by, **record.counts

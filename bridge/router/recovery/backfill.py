@@ -46,6 +46,7 @@ from bridge.uacs import Message
 log = structlog.get_logger()
 
 _SHORTEST_PAUSE = 0.25
+_BATCH = 50  # messages of one transaction: live messages wait for it
 _SAVED = "backfills"  # the value in the store that has the progress of all
 State = Literal["waiting", "reading", "done", "stopped", "failed"]
 _OPEN: tuple[State, ...] = ("waiting", "reading")
@@ -270,17 +271,19 @@ class Backfill:
             if exported is not None:
                 by_kind.setdefault(post.post.kind, []).append(exported)
         for kind, messages in by_kind.items():
-            people = {m.posted.author.id: ExportedPerson(m.posted.author) for m in messages}
-            counts = await self._store.add_imported(
-                ImportBatch(
-                    export="backfill",
-                    format=kind,
-                    people=tuple(people.values()),
-                    messages=tuple(messages),
+            for at in range(0, len(messages), _BATCH):
+                batch = messages[at : at + _BATCH]
+                people = {m.posted.author.id: ExportedPerson(m.posted.author) for m in batch}
+                counts = await self._store.add_imported(
+                    ImportBatch(
+                        export="backfill",
+                        format=kind,
+                        people=tuple(people.values()),
+                        messages=tuple(batch),
+                    )
                 )
-            )
-            progress.added += counts.added
-            progress.known += counts.changed + counts.known
+                progress.added += counts.added
+                progress.known += counts.changed + counts.known
 
     async def _exported(
         self,

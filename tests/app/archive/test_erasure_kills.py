@@ -51,7 +51,6 @@ def test_killed_erasures_are_done_or_undone_and_leave_no_word(tmp_path: Path) ->
             break
     finished = cli("archive", "erase", "person", person, "--yes", "--store", str(store))
     assert finished.exit_code == 0 or "has nothing of" in finished.output, finished.output
-    cli("archive", "prune", "--store", str(store))
 
     print(f"\n{states.count(messages)} kills left {messages} messages, then {states[-1]}")
     assert set(states) <= {messages, 0}, "an erasure was half done"
