@@ -8,8 +8,7 @@ from pathlib import Path
 
 import click
 
-from bridge.app.cli.commands.options import config_option, json_option, settings_from
-from bridge.errors import ConfigError
+from bridge.app.cli.commands.options import config_option, json_option, seconds_of, settings_from
 
 
 @click.command("accesses")
@@ -35,7 +34,9 @@ def command(
     from bridge.app.printing import nothing, print_json, table
 
     path = settings_from(config).store.path if store is None else store
-    found = list(AccessLog(path).read(_time(since), who))
+    seconds = seconds_of("--since", since)
+    begin = None if seconds is None else datetime.fromtimestamp(seconds).astimezone()
+    found = list(AccessLog(path).read(begin, who))
     if as_json:
         print_json([asdict(access) for access in found])
         return
@@ -46,15 +47,3 @@ def command(
     ]  # fmt: skip
     empty = nothing("accesses", "Readings of the archive appear here.")
     click.echo(table(("when", "who", "what", "of"), rows, indent="", empty=empty))
-
-
-def _time(text: str | None) -> datetime | None:
-    """Without an offset, the time of this machine."""
-    if text is None:
-        return None
-    try:
-        return datetime.fromisoformat(text).astimezone()
-    except (ValueError, OverflowError):
-        raise ConfigError(
-            f"--since {text!r} is no time; write 2026-01-31 or 2026-01-31T08:00Z"
-        ) from None

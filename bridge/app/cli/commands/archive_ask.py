@@ -12,7 +12,7 @@ from uuid import UUID
 
 import click
 
-from bridge.app.cli.commands.options import config_option, json_option, settings_from
+from bridge.app.cli.commands.options import config_option, json_option, seconds_of, settings_from
 from bridge.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ async def _rights(
 
     readers = () if reader is None else (await find_person(store, reader),)
     rights = Search(
-        since=_time("--since", since), until=_time("--until", until), readers=readers,
+        since=seconds_of("--since", since), until=seconds_of("--until", until), readers=readers,
         deleted=deleted,
     )  # fmt: skip
     if not rooms:
@@ -136,18 +136,6 @@ async def _rights(
             raise ConfigError(f"The archive has no room or channel {name!r}")
         conversations += map(UUID, found)
     return replace(rights, conversations=tuple(conversations))
-
-
-def _time(option: str, text: str | None) -> float | None:
-    """Without an offset, the time of this machine."""
-    if text is None:
-        return None
-    try:
-        return datetime.fromisoformat(text).astimezone().timestamp()
-    except (ValueError, OverflowError):
-        raise ConfigError(
-            f"{option} {text!r} is no time; write 2026-01-31 or 2026-01-31T08:00Z"
-        ) from None
 
 
 def _printed(text: str) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
-from bridge.app.cli.commands.options import config_option, json_option, settings_from
+from bridge.app.cli.commands.options import config_option, json_option, seconds_of, settings_from
 from bridge.errors import ConfigError
 
 _PAUSE = 1.0  # seconds between two looks at the progress
@@ -60,8 +59,8 @@ def command(
     if stop:
         body = {"stop": True}
     elif name is not None:
-        body = {"begin": name, "since": _time("--since", since)}
-        body |= {} if until is None else {"until": _time("--until", until)}
+        body = {"begin": name, "since": max(seconds_of("--since", since) or 0.0, 0.0)}
+        body |= {} if until is None else {"until": seconds_of("--until", until)}
     listed = running.ask("/admin/backfill", body)["backfills"]
     waits = name is not None and not detach and not stop
     while waits and any(one["state"] in _OPEN for one in listed):
@@ -101,13 +100,3 @@ def _tell(listed: Sequence[dict[str, Any]], *, as_json: bool) -> None:
     heads = ("channel", "state", "added", "known", "back to", "not archived")
     empty = nothing("backfills", "`archive backfill ROOM` begins one.")
     click.echo(table(heads, rows, indent="", empty=empty))
-
-
-def _time(option: str, text: str) -> float:
-    """Without an offset, the time of this machine."""
-    try:
-        return max(datetime.fromisoformat(text).astimezone().timestamp(), 0.0)
-    except (ValueError, OverflowError):
-        raise ConfigError(
-            f"{option} {text!r} is no time; write 2026-01-31 or 2026-01-31T08:00Z"
-        ) from None

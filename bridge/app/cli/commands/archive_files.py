@@ -6,14 +6,13 @@ import asyncio
 import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
 
-from bridge.app.cli.commands.options import config_option, json_option, settings_from
+from bridge.app.cli.commands.options import config_option, json_option, seconds_of, settings_from
 from bridge.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -304,19 +303,8 @@ def _options(workspace: str | None, timezone: str | None) -> ReadOptions:
 def _filter(since: str | None, until: str | None, *, deleted: bool) -> ArchiveFilter:
     from bridge.model.export_records import ArchiveFilter
 
-    return ArchiveFilter(_time("--since", since), _time("--until", until), deleted=deleted)
-
-
-def _time(option: str, text: str | None) -> float | None:
-    """Without an offset, the time of this machine."""
-    if text is None:
-        return None
-    try:
-        return datetime.fromisoformat(text).astimezone().timestamp()
-    except (ValueError, OverflowError):
-        raise ConfigError(
-            f"{option} {text!r} is no time; write 2026-01-31 or 2026-01-31T08:00Z"
-        ) from None
+    span = (seconds_of("--since", since), seconds_of("--until", until))
+    return ArchiveFilter(*span, deleted=deleted)
 
 
 # --- what is printed --------------------------------------------------------------------------

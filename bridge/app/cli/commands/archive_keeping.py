@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import click
 
-from bridge.app.cli.commands.options import config_option, json_option, settings_from
+from bridge.app.cli.commands.options import config_option, json_option, seconds_of, settings_from
 from bridge.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -300,7 +299,8 @@ def add_hold(
     for own_name, actor in zip(names, actors or [None], strict=True):
         order = {
             "name": own_name, "by": operator(), "reason": reason, "room": room,
-            "channel": channel, "actor": actor, "since": _time(since), "until": _time(until),
+            "channel": channel, "actor": actor, "since": seconds_of("--since", since),
+            "until": seconds_of("--until", until),
         }  # fmt: skip
         hold_of(order)  # a mistake is told before anything is kept
         asyncio.run(_hold(path, {"add": order}))
@@ -372,16 +372,6 @@ async def _hold(path: Path, order: Mapping[str, Any]) -> None:
         return
     async with writing_file(path) as store:
         await change_hold(store, order)
-
-
-def _time(text: str | None) -> float | None:
-    """Without an offset, the time of this machine."""
-    if text is None:
-        return None
-    try:
-        return datetime.fromisoformat(text).astimezone().timestamp()
-    except (ValueError, OverflowError):
-        raise ConfigError(f"{text!r} is no time; write 2026-01-31 or 2026-01-31T08:00Z") from None
 
 
 COMMANDS: Sequence[click.Command] = (erase, erasures, prune, hold)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
-from bridge.app.cli.commands.options import config_option, json_option, settings_from
+from bridge.app.cli.commands.options import config_option, json_option, seconds_of, settings_from
 from bridge.errors import ConfigError
 
 _PAUSE = 1.0  # seconds between two looks at the progress
@@ -65,7 +64,7 @@ def command(
             raise ConfigError(
                 "A replay needs a channel: --to KEY; `uacs-bridge rooms` lists the keys"
             )
-        times = {"since": _time("--since", since), "until": _time("--until", until)}
+        times = {"since": seconds_of("--since", since), "until": seconds_of("--until", until)}
         body = {"begin": source, "to": target, **times}
         if not yes:
             count = running.ask("/admin/archive-replay", {**body, "count": True})["count"]
@@ -109,15 +108,3 @@ def _tell(listed: Sequence[dict[str, Any]], *, as_json: bool) -> None:
     heads = ("from", "to", "state", "posted", "failed", "up to", "not posted")
     empty = nothing("replays", "`archive replay ROOM --to CHANNEL` begins one.")
     click.echo(table(heads, rows, indent="", empty=empty))
-
-
-def _time(option: str, text: str | None) -> float | None:
-    """Without an offset, the time of this machine."""
-    if text is None:
-        return None
-    try:
-        return max(datetime.fromisoformat(text).astimezone().timestamp(), 0.0)
-    except (ValueError, OverflowError):
-        raise ConfigError(
-            f"{option} {text!r} is no time; write 2026-01-31 or 2026-01-31T08:00Z"
-        ) from None

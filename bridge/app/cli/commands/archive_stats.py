@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from bridge.app.cli.commands.options import config_option, json_option, settings_from
+from bridge.app.cli.commands.options import config_option, json_option, seconds_of, settings_from
 from bridge.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -50,7 +49,8 @@ def command(
     path = settings_from(config).store.path if store is None else store
     if html is not None and html.exists():
         raise ConfigError(f"{str(html)!r} exists already: choose another name, or remove it")
-    found = asyncio.run(_statistics(path, _time("--since", since), _time("--until", until), most))
+    span = (seconds_of("--since", since), seconds_of("--until", until))
+    found = asyncio.run(_statistics(path, *span, most))
     if html is not None:
         from bridge.app.archive.stats_page import stats_html
 
@@ -75,15 +75,3 @@ async def _statistics(
 
     async with reading_file(path) as store:
         return await store.statistics(since=since, until=until, most=most)
-
-
-def _time(option: str, text: str | None) -> float | None:
-    """Without an offset, the time of this machine."""
-    if text is None:
-        return None
-    try:
-        return datetime.fromisoformat(text).astimezone().timestamp()
-    except (ValueError, OverflowError):
-        raise ConfigError(
-            f"{option} {text!r} is no time; write 2026-01-31 or 2026-01-31T08:00Z"
-        ) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,3 +97,20 @@ def read_environment(path: Path, set_before: Collection[str] | None = None) -> N
 def _unquoted(value: str) -> str:
     quoted = len(value) >= 2 and value[0] == value[-1] and value[0] in "'\""
     return value[1:-1] if quoted else value
+
+
+def seconds_of(option: str, text: str | None) -> float | None:
+    """Return the time that an option names, in seconds since 1970; without an offset, it is a time
+    of this machine. None for no text.
+
+    Raises:
+        ConfigError: it is no time.
+    """
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(text).astimezone().timestamp()
+    except (ValueError, OverflowError):
+        raise ConfigError(
+            f"{option} {text!r} is no time; write 2026-01-31 or 2026-01-31T08:00Z"
+        ) from None
