@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from bridge.errors import ConfigError
-from bridge.model.export_records import ArchivedConversation, ArchiveFilter, NotWritten
+from bridge.model.export_records import (
+    ArchivedConversation,
+    ArchiveFilter,
+    ArchivePage,
+    NotWritten,
+)
 from bridge.ports.exports import ExportWriter
 from bridge.ports.store.archive import ArchiveStore
 
@@ -50,20 +57,41 @@ async def export(
         channel = conversation.channel
         report.channels += 1
         writer.channel(channel)
-        last: int | None = None
-        while True:
-            page = await store.archived_messages(
-                conversation.timelines, selection, after=last, limit=_PAGE
-            )
-            for message in page.messages:
-                writer.message(message)
-            report.messages += len(page.messages)
-            on_progress(report.messages)
-            if (last := page.last) is None:
-                break
+        async with aclosing(_pages(store, conversation, selection)) as pages:
+            async for page in pages:
+                for message in page.messages:
+                    writer.message(message)
+                report.messages += len(page.messages)
+                on_progress(report.messages)
     for item in writer.finish():
         report.note(item)
     return report
+
+
+async def _pages(
+    store: ArchiveStore, conversation: ArchivedConversation, selection: ArchiveFilter
+) -> AsyncGenerator[ArchivePage]:
+    """The messages of a conversation; while one page is written, the store reads the next."""
+
+    def read(after: int | None) -> asyncio.Future[ArchivePage]:
+        reading = store.archived_messages(
+            conversation.timelines, selection, after=after, limit=_PAGE
+        )
+        return asyncio.ensure_future(reading)
+
+    coming = read(None)
+    try:
+        while True:
+            page = await coming
+            if page.last is not None:
+                coming = read(page.last)
+                await asyncio.sleep(0)  # the store's thread begins
+            yield page
+            if page.last is None:
+                return
+    finally:
+        coming.cancel()
+        await asyncio.gather(coming, return_exceptions=True)
 
 
 def _named(
