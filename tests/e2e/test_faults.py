@@ -352,9 +352,12 @@ def try_on(local: Sandbox) -> None:
 
 
 async def set_room(store: SqliteStore, *, full: bool) -> None:
-    """As a full disk does: SQLite finds no page more than it has."""
+    """As a full disk does: SQLite finds no page more than it has, and has none free."""
 
     def limit(db: sqlite3.Connection) -> None:
+        db.execute("CREATE TABLE IF NOT EXISTS filler (x)")
+        while full and (free := db.execute("PRAGMA freelist_count").fetchone()[0]):
+            db.execute("INSERT INTO filler VALUES (zeroblob(?))", (4000 * free,))
         (pages,) = db.execute("PRAGMA page_count").fetchone()
         db.execute(f"PRAGMA max_page_count = {pages if full else 1_000_000}")
 
