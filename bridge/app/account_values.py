@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from bridge.model import AccountId
@@ -15,6 +16,8 @@ class KeyValueAccess(Protocol):
     async def put_value(
         self, account: AccountId, key: str, value: str, *, sealed: bool = False
     ) -> None: ...
+
+    async def value_keys(self, account: AccountId, prefix: str) -> Sequence[str]: ...
 
     async def remove_value(self, account: AccountId, key: str) -> None: ...
 
@@ -31,6 +34,9 @@ class AccountShelf:
 
     async def put(self, key: str, value: str, *, sealed: bool = False) -> None:
         await self._store.put_value(self._account, key, value, sealed=sealed)
+
+    async def keys(self, prefix: str) -> Sequence[str]:
+        return await self._store.value_keys(self._account, prefix)
 
     async def remove(self, key: str) -> None:
         await self._store.remove_value(self._account, key)
@@ -52,6 +58,12 @@ class Overlay:
         self, account: AccountId, key: str, value: str, *, sealed: bool = False
     ) -> None:
         self._own[account, key] = value
+
+    async def value_keys(self, account: AccountId, prefix: str) -> Sequence[str]:
+        below = () if self._below is None else await self._below.value_keys(account, prefix)
+        own = {key: value for (owner, key), value in self._own.items() if owner == account}
+        keys = {*(key for key in below if key not in own), *(k for k, v in own.items() if v)}
+        return sorted(key for key in keys if key.startswith(prefix))
 
     async def remove_value(self, account: AccountId, key: str) -> None:
         self._own[account, key] = None

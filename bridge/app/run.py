@@ -129,7 +129,8 @@ def settle_memory() -> None:
 async def _sweep(bridge: Bridge) -> None:
     settings = bridge.settings
     days = settings.files.keep_unused_days
-    await sweep_daily(settings.store.path, bridge.files.blobs, bridge.clock, days)
+    blobs, agents = bridge.files.blobs, bridge.agents
+    await sweep_daily(settings.store.path, blobs, bridge.clock, days, agents.values)
 
 
 async def _clean_up(bridge: Bridge) -> None:
@@ -146,7 +147,7 @@ async def _prune(bridge: Bridge) -> None:
         if days := bridge.settings.archive.access_log_days:
             AccessLog(bridge.settings.store.path).prune(days, bridge.clock.time())
 
-    await prune_daily(bridge.store, bridge.clock, policy, prune_accesses)
+    await prune_daily(bridge.store, bridge.files.blobs, bridge.clock, policy, prune_accesses)
 
 
 async def _reload_at(hung_up: asyncio.Event, bridge: Bridge) -> None:

@@ -47,29 +47,33 @@ class ErasureRecord:
 
 @dataclass(frozen=True)
 class Retention:
-    """How long messages and their native payloads are kept, in seconds; None: for ever.
+    """How long messages, their native payloads and files are kept, in seconds; None: for ever.
 
-    - `messages`, `payloads`: by the key of a channel, or by the id of a room's Conversation.
-    - `messages_else`, `payloads_else`: of all others.
+    - `messages`, `payloads`, `files`: by the key of a channel, or by the id of a room's
+      Conversation.
+    - `messages_else`, `payloads_else`, `files_else`: of all others.
     - `payloads_outside`: of live payloads of channels that are not among `channels`, the channels
       of rooms.
     """
 
     messages: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
     payloads: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
+    files: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
     messages_else: float | None = None
     payloads_else: float | None = None
+    files_else: float | None = None
     payloads_outside: float | None = None
     channels: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class Pruned:
-    """What a step of the retention removed: messages, payloads; `last` is where the next step goes
-    on, None at the end."""
+    """What a step of the retention removed: messages, payloads, files; `last` is where the next
+    step goes on, None at the end."""
 
     messages: int = 0
     payloads: int = 0
+    files: int = 0
     last: int | None = None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 
 from pydantic import JsonValue
@@ -26,7 +26,7 @@ from bridge.model.turns import (
     Turn,
     TurnFailed,
 )
-from bridge.ports.agent import Agent, ChecksItself, TakesFeedback
+from bridge.ports.agent import Agent, ChecksItself, KeepsFiles, TakesFeedback
 from bridge.ports.content_policy import ContentPolicy, TurnFilter
 from bridge.ports.findings import Finding
 from bridge.uacs import ToolCallPart, ToolResultPart, write
@@ -81,6 +81,12 @@ class GuardedAgent:
     async def check(self) -> Sequence[Finding]:
         """Returns the findings of the agent's own check; none for an agent that has no check."""
         return await self._agent.check() if isinstance(self._agent, ChecksItself) else ()
+
+    async def forget_files(self, is_stored: Callable[[str], Awaitable[bool]]) -> int:
+        """Deletes what the agent keeps of files that are no longer stored; returns how many."""
+        if not isinstance(self._agent, KeepsFiles):
+            return 0
+        return await self._agent.forget_files(is_stored)
 
     @property
     def takes_feedback(self) -> bool:

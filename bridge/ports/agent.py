@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel
@@ -61,6 +61,26 @@ class ChecksItself(Protocol):
 
     async def check(self) -> Sequence[Finding]:
         """Return the findings of one cheap request; none when a secret for it is missing."""
+        ...
+
+
+@runtime_checkable
+class KeepsFiles(Protocol):
+    """An agent that keeps something of files: copies at its vendor, or what it heard in them."""
+
+    async def forget_files(self, is_stored: Callable[[str], Awaitable[bool]]) -> int:
+        """Delete what the agent keeps of files that the bridge no longer stores.
+
+        Args:
+            is_stored: whether the bridge stores the file with this hash (SHA-256, hexadecimal).
+
+        Returns:
+            How many things it deleted.
+
+        Raises:
+            BridgeError: the vendor could not be asked; another attempt may help. The rest is
+                deleted.
+        """
         ...
 
 

@@ -62,8 +62,9 @@ class Blobs(Protocol):
         """Return the ref of a stored file; None when nothing is stored under this id."""
         ...
 
-    async def remove(self, file_id: str) -> bool:
-        """Delete a file. Returns False when there was none."""
+    async def remove(self, file_id: str, *, before: float | None = None) -> bool:
+        """Delete a file, with `before` only if it was last put before this time (seconds since
+        1970). Returns False when it deleted none."""
         ...
 
     async def sweep(self, used: Container[str], before: float) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 
@@ -15,6 +16,10 @@ class KeyValues(Protocol):
     async def put(self, key: str, value: str, *, sealed: bool = False) -> None:
         """Save a value; replaces the former one. `sealed` values are encrypted at rest. Raises
         StoreError."""
+        ...
+
+    async def keys(self, prefix: str) -> Sequence[str]:
+        """Return the keys that begin with `prefix`, in order. Raises StoreError."""
         ...
 
     async def remove(self, key: str) -> None:

@@ -97,10 +97,12 @@ class DiskBlobs:
             return None
         return await self._run(_stat, self._place(file_id), file_id, self._key)
 
-    async def remove(self, file_id: str) -> bool:
+    async def remove(self, file_id: str, *, before: float | None = None) -> bool:
         if sha256_of(file_id) is None:
             return False
-        return await self._run(_unlink, self._place(file_id))
+        if before is None:
+            return await self._run(_unlink, self._place(file_id))
+        return await self._run(self._remove_old, self._place(file_id), before)
 
     async def sweep(self, used: Container[str], before: float) -> int:
         return await self._run(self._sweep, used, before)

@@ -17,6 +17,7 @@ from uuid import uuid4
 
 from bridge.errors import ErasureForbidden, StoreError
 from bridge.model import ActorId, MessageId, OperationId, Person, RoomId
+from bridge.model.blob_ids import DERIVED, sha256_of
 from bridge.model.erasure_records import (
     ERASED,
     ERASED_NAME,
@@ -163,6 +164,9 @@ def _note_files(work: _Work) -> None:
         bodies += [body for (body,) in work.db.execute(SQL["person"], (actor,))]
     work.files |= {found.decode() for body in bodies for found in FILE_ID.findall(bytes(body))}
     work.counts["files"] += len(work.files)
+    for file_id in work.files:
+        derived = (f"{DERIVED}*:{sha256_of(file_id)}",)
+        work.counts["facts"] += work.db.execute(SQL["forget_derived"], derived).rowcount
 
 
 def _erase_quotes(work: _Work) -> None:
@@ -434,15 +438,18 @@ def _rewrite(work: _Work, n: int, own_id: str, state: str, body: bytes, erased: 
 # --- retention --------------------------------------------------------------------------------
 
 
-def erase_old(db: sqlite3.Connection, numbers: Sequence[int], own_id: str, now: float) -> int:
-    """Erase messages whose time is over, without those under a legal hold. Returns how many."""
+def erase_old(
+    db: sqlite3.Connection, numbers: Sequence[int], own_id: str, now: float, *, dry_run: bool
+) -> int:
+    """Erase messages whose time is over, without those under a legal hold. Returns how many that
+    are; a dry run only counts them."""
     db.execute(SQL["drop_erased"])
     db.execute(SQL["make_erased"])
     db.executemany(SQL["choose_number"], [(number,) for number in numbers])
     db.execute(SQL["leave_held"])
     erasure = Erasure(own_id, "retention", "their time is over")
     work = _Work(db, erasure, now, _chosen(db), ActorId(""))
-    if work.messages:
+    if work.messages and not dry_run:
         for step in _AT_THE_END:
             step(work)
         counts = json.dumps({kind: n for kind, n in work.counts.items() if n})

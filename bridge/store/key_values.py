@@ -26,6 +26,11 @@ def put(
     db.execute(SQL["put"], (account, key, None if sealed else value, secret))
 
 
+def keys(db: sqlite3.Connection, account: AccountId, prefix: str) -> list[str]:
+    rows = db.execute(SQL["keys"], (account, prefix)).fetchall()
+    return [key for (key,) in rows]
+
+
 def remove(db: sqlite3.Connection, account: AccountId, key: str) -> None:
     db.execute(SQL["remove"], (account, key))
 

@@ -1,15 +1,20 @@
-"""Erases messages and removes native payloads whose time is over, in short steps."""
+"""Erases messages, removes native payloads and finds files whose time is over, in short steps."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
 from uuid import uuid4
 
 from bridge.model.erasure_records import LegalHold, Pruned, Retention
 from bridge.store import erasing, payload_blocks
 from bridge.store.erasing import SQL
+from bridge.store.faults import translated
+from bridge.store.file_use import MARK, files_named, ids_in
 from bridge.store.moments import moment_at
+from bridge.store.schema import open_to_read
 
 _STEP = 200  # messages that are erased in one transaction
 _LOOK = 2000  # rows that one step looks at
@@ -17,7 +22,7 @@ _FIRST = -(1 << 62)
 
 
 def prune_messages(
-    db: sqlite3.Connection, policy: Retention, after: int | None, now: float
+    db: sqlite3.Connection, policy: Retention, after: int | None, dry_run: bool, now: float
 ) -> Pruned:
     shortest = _shortest([*policy.messages.values(), policy.messages_else])
     if shortest is None:
@@ -27,28 +32,36 @@ def prune_messages(
     last: int | None = None
     rows = db.execute(SQL["older_messages"], bounds).fetchall()
     for number, moment, time, channel, rooms in rows:
-        kept = _kept(policy, channel, rooms.split(",") if rooms else ())
+        kept = _kept(policy.messages, policy.messages_else, channel, rooms)
         if kept is not None and time < now - kept:
             over.append(number)
         last = moment
         if len(over) == _STEP:
             break
-    erased = erasing.erase_old(db, over, f"retention-{uuid4().hex[:12]}", now) if over else 0
+    own_id = f"retention-{uuid4().hex[:12]}"
+    erased = erasing.erase_old(db, over, own_id, now, dry_run=dry_run) if over else 0
     looked_at_all = len(rows) < _LOOK and len(over) < _STEP
     return Pruned(messages=erased, last=None if looked_at_all else last)
 
 
-def _kept(policy: Retention, channel: str | None, rooms: Sequence[str]) -> float | None:
-    """How long a message is kept: the longest time of its channel and its rooms."""
-    keys = (*rooms, *([channel] if channel else []))
-    times = [policy.messages[key] for key in keys if key in policy.messages]
+def _kept(
+    by_key: Mapping[str, float | None], usual: float | None, channel: str | None, rooms: str | None
+) -> float | None:
+    """How long a thing is kept: the longest time of its channel and its rooms ("id,id")."""
+    keys = (*(rooms.split(",") if rooms else ()), *([channel] if channel else ()))
+    times = [by_key[key] for key in keys if key in by_key]
     if not times:
-        return policy.messages_else
+        return usual
     return None if None in times else max(time for time in times if time is not None)
 
 
 def prune_payloads(
-    db: sqlite3.Connection, policy: Retention, after: int | None, imported: bool, now: float
+    db: sqlite3.Connection,
+    policy: Retention,
+    after: int | None,
+    imported: bool,
+    dry_run: bool,
+    now: float,
 ) -> Pruned:
     query = "imported_payloads" if imported else "done_payloads"
     rows = db.execute(SQL[query], (after or 0, _LOOK)).fetchall()
@@ -59,12 +72,32 @@ def prune_payloads(
         if _is_over(policy, channel, at, now, outside=not imported)
         and not _may_be_held(holds, channel, at)
     ]
-    if imported:
+    if dry_run:
+        removed = len(over)
+    elif imported:
         removed = payload_blocks.remove(db, over)
     else:
         db.executemany(SQL["erase_payload"], [(row,) for row in over])
         removed = len(over)
     return Pruned(payloads=removed, last=rows[-1][0] if len(rows) == _LOOK else None)
+
+
+def files_over(path: Path, policy: Retention, now: float) -> frozenset[str]:
+    """Return the ids of the stored files whose time is over in every message that names them, and
+    that nothing else uses; the store may be in use."""
+    shortest = _shortest([*policy.files.values(), policy.files_else])
+    if shortest is None:
+        return frozenset()
+    over: set[str] = set()
+    with translated(path), closing(open_to_read(path)) as db:
+        holds = erasing.holds(db)
+        used = set(files_named(db, without=("message_rows", "version_rows")))
+        for channel, time, rooms, body in db.execute(SQL["naming_files"], (MARK,)):
+            kept = _kept(policy.files, policy.files_else, channel, rooms)
+            is_over = kept is not None and time < now - kept
+            names = over if is_over and not _may_be_held(holds, channel, time) else used
+            names.update(ids_in(bytes(body)))
+    return frozenset(over - used)
 
 
 def _is_over(

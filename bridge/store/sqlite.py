@@ -446,14 +446,20 @@ class SqliteStore:
     async def set_cleaned(self) -> None:
         await self._write(erasing.set_cleaned, self._clock.time())
 
-    async def prune_messages(self, policy: Retention, after: int | None) -> Pruned:
-        return await self._write(retention.prune_messages, policy, after, self._clock.time())
-
-    async def prune_payloads(
-        self, policy: Retention, after: int | None, *, imported: bool
+    async def prune_messages(
+        self, policy: Retention, after: int | None, *, dry_run: bool = False
     ) -> Pruned:
         now = self._clock.time()
-        return await self._write(retention.prune_payloads, policy, after, imported, now)
+        return await self._write(retention.prune_messages, policy, after, dry_run, now)
+
+    async def prune_payloads(
+        self, policy: Retention, after: int | None, *, imported: bool, dry_run: bool = False
+    ) -> Pruned:
+        now = self._clock.time()
+        return await self._write(retention.prune_payloads, policy, after, imported, dry_run, now)
+
+    async def files_over(self, policy: Retention) -> frozenset[str]:
+        return await asyncio.to_thread(retention.files_over, self.path, policy, self._clock.time())
 
     async def add_hold(self, hold: LegalHold) -> None:
         await self._write(erasing.add_hold, hold)
@@ -776,6 +782,9 @@ class SqliteStore:
         self, account: AccountId, key: str, value: str, *, sealed: bool = False
     ) -> None:
         await self._write(key_values.put, account, key, value, sealed, self._seal)
+
+    async def value_keys(self, account: AccountId, prefix: str) -> Sequence[str]:
+        return self._look(key_values.keys, account, prefix)
 
     async def remove_value(self, account: AccountId, key: str) -> None:
         await self._write(key_values.remove, account, key)

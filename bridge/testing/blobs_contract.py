@@ -192,6 +192,18 @@ class BlobsContract:
         assert await blobs.remove(ref.file_id) is False
         assert await put(blobs, PNG) == ref
 
+    async def test_a_file_that_was_put_again_is_not_removed_as_an_old_one(
+        self, blobs: Blobs, clock: ManualClock
+    ) -> None:
+        ref = await put(blobs, b"again")
+        clock.now = START + 100
+        await put(blobs, b"again")
+
+        assert await blobs.remove(ref.file_id, before=START + 50) is False
+        assert await blobs.stat(ref.file_id) == ref
+        assert await blobs.remove(ref.file_id, before=START + 101) is True
+        assert await blobs.stat(ref.file_id) is None
+
     async def test_a_sweep_deletes_only_old_unused_files(
         self, blobs: Blobs, clock: ManualClock
     ) -> None:

@@ -65,9 +65,14 @@ class MemoryBlobs:
         blob = self._kept.get(file_id)
         return None if blob is None else _ref(file_id, blob.content)
 
-    async def remove(self, file_id: str) -> bool:
-        """Delete a file. Returns False when there was none."""
-        return self._kept.pop(file_id, None) is not None
+    async def remove(self, file_id: str, *, before: float | None = None) -> bool:
+        """Delete a file, with `before` only if it was last put before this time. Returns False when
+        it deleted none."""
+        blob = self._kept.get(file_id)
+        if blob is None or (before is not None and blob.put_at >= before):
+            return False
+        del self._kept[file_id]
+        return True
 
     async def sweep(self, used: Container[str], before: float) -> int:
         """Delete the files that are not in `used` and were last put before `before`."""

@@ -1490,6 +1490,14 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         await store.remove_value(ACME, "hook")
         assert await store.get_value(ACME, "hook") is None
 
+    async def test_keys_of_an_account_are_listed_by_their_beginning(self, store: Store) -> None:
+        for key in ("file:b", "file:a", "file%", "filing", "other"):
+            await store.put_value(ACME, key, "one")
+        await store.put_value(AccountId("other"), "file:c", "one")
+
+        assert await store.value_keys(ACME, "file:") == ["file:a", "file:b"]
+        assert await store.value_keys(ACME, "nothing") == []
+
     async def test_credentials_are_stored_and_replaced_by_name(self, store: Store) -> None:
         await store.put_credential("acme.token", "xoxb-one")
         await store.put_credential("acme.token", "xoxb-two")

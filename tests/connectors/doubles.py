@@ -23,6 +23,9 @@ class MemoryKeyValues:
         if sealed:
             self.sealed.add(key)
 
+    async def keys(self, prefix: str) -> list[str]:
+        return sorted(key for key in self.values if key.startswith(prefix))
+
     async def remove(self, key: str) -> None:
         self.values.pop(key, None)
 

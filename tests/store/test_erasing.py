@@ -10,9 +10,10 @@ import pytest
 from pydantic import JsonValue
 
 from bridge.errors import ErasureForbidden, StoreError
-from bridge.model import ActorId, Loss, MessageId, OperationId, Person, RoomId, TurnId
+from bridge.model import AccountId, ActorId, Loss, MessageId, OperationId, Person, RoomId, TurnId
 from bridge.model.admission import Admission
 from bridge.model.archive_records import Change, NewMessage, channel_timeline
+from bridge.model.blob_ids import sha256_of
 from bridge.model.erasure_records import Erasure, LegalHold
 from bridge.model.export_records import ImportBatch
 from bridge.model.outbox_records import Settlement
@@ -157,6 +158,20 @@ async def test_an_erased_message_is_in_no_file_of_the_store(store: SqliteStore, 
     answer = await store.message(MessageId("tin:W1:home:m2"))
     assert answer
     assert answer.message.content == (TextPart(text="> [erased]\n\nI see"),)
+
+
+async def test_what_was_heard_in_a_file_of_an_erased_message_is_erased(
+    store: SqliteStore, path: Path
+) -> None:
+    await fill(store, ANN)
+    agent = AccountId("agent:bot")
+    await store.put_value(agent, f"derived:transcript:m1:{sha256_of(FILE)}", "heard quicksilver")
+    await store.put_value(agent, f"derived:transcript:m1:{'0' * 64}", "something else")
+
+    await erase(store, message=ONE)
+
+    assert remains(path, "quicksilver") == set()
+    assert len(await store.value_keys(agent, "derived:")) == 1
 
 
 async def test_an_erased_person_is_in_no_file_of_the_store(store: SqliteStore, path: Path) -> None:

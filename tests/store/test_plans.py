@@ -81,7 +81,7 @@ NARROW = {
         "message=? AND emoji=? AND channel=? AND target=? AND actor=?",
     },
     "rooms": {"room=?"},
-    "key_values": {"account=? AND key=?"},
+    "key_values": {"account=? AND key=?", "account=? AND key>?"},
     "stand_ins": {"channel=? AND native_id=?", "root=? AND channel=?"},
     "timelines": {"id=?", "rowid=?"},
     "version_rows": {"message=?", "message=? AND version=?"},

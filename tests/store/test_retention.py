@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 
 from bridge.model import MessageId
-from bridge.model.admission import Admission
+from bridge.model.admission import Admission, NewMessage
 from bridge.model.archive_records import channel_timeline
+from bridge.model.blob_ids import file_id_of
 from bridge.model.erasure_records import LegalHold, Retention
 from bridge.model.export_records import ImportBatch
 from bridge.store import SqliteStore
 from bridge.testing.clock import START, ManualClock
 from bridge.testing.store_contract import HOME, ROOM_TIMELINE, admit, new_message, raw
+from bridge.uacs import FilePart, MediaSource
 from tests.archive.conversation import exported
 
 DAY = 86_400.0
@@ -161,3 +163,65 @@ async def test_payloads_of_imports_go_by_the_time_of_their_message(
     )
 
     assert pruned.payloads == 1
+
+
+def with_file(name: str, file_id: str, age: float) -> NewMessage:
+    new = new_message(name, "see this", time=START + age * DAY)
+    part = FilePart(source=MediaSource(file_id=file_id), media_type="text/plain")
+    message = new.message.model_copy(update={"content": (*new.message.content, part)})
+    return replace(new, message=message)
+
+
+OLD, YOUNG, BOTH = (file_id_of(letter * 64) for letter in "abc")
+
+
+@pytest.mark.parametrize(
+    ("policy", "over"),
+    [
+        ({}, set[str]()),
+        ({"files_else": 30 * DAY}, {OLD}),
+        ({"files_else": DAY}, {OLD, YOUNG, BOTH}),
+        ({"files": {HOME.key: 30 * DAY}}, {OLD}),
+        ({"files": {HOME.key: None}, "files_else": DAY}, set[str]()),
+        ({"files": {HOME.key: DAY, ROOM_ID: 30 * DAY}}, {OLD}),
+        ({"messages_else": DAY}, set[str]()),
+    ],
+    ids=lambda value: str(value)[:60],
+)
+async def test_a_file_is_over_when_its_time_is_over_in_all_messages(
+    store: SqliteStore, policy: Mapping[str, Any], over: set[str]
+) -> None:
+    files = [("m0", OLD, 0), ("m1", BOTH, 0), ("m2", YOUNG, 90), ("m3", BOTH, 90)]
+    for name, file_id, age in files:
+        timelines = (channel_timeline(HOME), ROOM_TIMELINE)
+        await admit(store, with_file(name, file_id, age), timelines=timelines)
+
+    assert await store.files_over(Retention(**policy)) == over
+
+
+async def test_a_legal_hold_protects_files(store: SqliteStore) -> None:
+    await admit(store, with_file("m0", OLD, 0), timelines=(channel_timeline(HOME),))
+    await admit(store, with_file("m1", YOUNG, 90), timelines=(channel_timeline(HOME),))
+    await store.add_hold(LegalHold("h", "op", "r", START, channel=HOME, until=START + DAY))
+
+    assert await store.files_over(Retention(files_else=DAY)) == {YOUNG}
+
+
+async def test_a_picture_of_a_person_is_no_file_of_a_message(store: SqliteStore) -> None:
+    new = with_file("m0", OLD, 0)
+    await admit(store, replace(new, author=new.author.model_copy(update={"picture": OLD})))
+
+    assert await store.files_over(Retention(files_else=DAY)) == frozenset()
+
+
+async def test_a_dry_run_counts_and_removes_nothing(store: SqliteStore) -> None:
+    await fill(store, 0, 50)
+    await store.add_hold(LegalHold("h", "op", "r", START, until=START + DAY))
+    policy = Retention(messages_else=DAY, payloads_else=0.0)
+
+    counted = await store.prune_messages(policy, None, dry_run=True)
+
+    assert counted.messages == 1
+    assert [await state(store, f"m{number}") for number in range(2)] == ["complete"] * 2
+    assert await store.erasures() == []
+    assert await store.prune_messages(policy, None) == counted

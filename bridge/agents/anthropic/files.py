@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 from bridge.agents.anthropic.write import IMAGES, PDF
 from bridge.agents.codec.json_values import obj, text
 from bridge.agents.model.uploads import FileApi, LocalFile, UploadedFile
@@ -38,4 +40,10 @@ def takes(part: MediaPart) -> bool:
     return isinstance(part, FilePart) and part.media_type in (PDF, "text/plain")
 
 
-FILES = FileApi(upload, takes, BETA)
+async def delete(http: Http, settings: ModelSettings, key: str, source: MediaSource) -> None:
+    """Delete an uploaded file. Raises NotFound if there is none, BridgeError."""
+    url = f"{settings.base_url}/v1/files/{quote(source.file_id or '', safe='')}"
+    await http.json(Request(url, {**BETA, **headers(key)}, method="DELETE"))
+
+
+FILES = FileApi(upload, takes, delete, BETA)

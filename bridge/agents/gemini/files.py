@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import datetime
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from pydantic import JsonValue
 
@@ -81,4 +81,12 @@ def _seconds(value: JsonValue) -> float | None:
         return None
 
 
-FILES = FileApi(upload, lambda part: "*" not in part.media_type)
+async def delete(http: Http, settings: ModelSettings, key: str, source: MediaSource) -> None:
+    """Delete an uploaded file, at the configured host, because the key goes along. Raises NotFound
+    if there is none, BridgeError."""
+    name = urlsplit(source.url or "").path.rpartition("/")[2]
+    url = f"{settings.base_url}/v1beta/files/{quote(name, safe='')}"
+    await http.json(Request(url, headers(key), method="DELETE"))
+
+
+FILES = FileApi(upload, lambda part: "*" not in part.media_type, delete)

@@ -4,7 +4,7 @@ An `Api` holds what differs between APIs: pure functions and a stream reader."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,9 +27,9 @@ from bridge.agents.codec.tool_catalogue import media_of, tool_names, tools_of, u
 from bridge.agents.model.dialects import Dialect, dialect_after, fitted
 from bridge.agents.model.show_card import card_of_call, show_card_tool, with_presses
 from bridge.agents.model.transcripts import Transcripts
-from bridge.agents.model.uploads import FileApi, Uploads
+from bridge.agents.model.uploads import UPLOADED, FileApi, Uploads
 from bridge.agents.settings import ModelSettings
-from bridge.agents.transport.http import Http, Request
+from bridge.agents.transport.http import Deadlines, Http, Request, open_http
 from bridge.agents.transport.probe import probe
 from bridge.agents.turn.answer_record import answer_record, refusal
 from bridge.agents.turn.history import readable_window
@@ -40,6 +40,7 @@ from bridge.agents.turn.run import api_key_of, run_turn, with_retries
 from bridge.content.messages.tool_names import SHOW_CARD
 from bridge.errors import AgentError, PlatformError, Refused
 from bridge.model import Loss
+from bridge.model.blob_ids import DERIVED, sha256_of_key
 from bridge.model.times import datetime_of
 from bridge.model.turns import (
     AgentEvent,
@@ -175,6 +176,27 @@ class ModelAgent:
                 log.info("uploads_expired", agent=self.name, api=self._api.name)
             else:
                 return
+
+    async def forget_files(self, is_stored: Callable[[str], Awaitable[bool]]) -> int:
+        """Delete transcripts of files that the bridge no longer stores, and their uploads at the
+        vendor. Returns how many.
+
+        Raises:
+            BridgeError: the vendor refuses or cannot be asked.
+        """
+        key_values, forgotten = self._tools.key_values(self.name), 0
+        for key in await key_values.keys(DERIVED):
+            if not await is_stored(sha256_of_key(key)):
+                await key_values.remove(key)
+                forgotten += 1
+        if self._api.files is None or not await key_values.keys(UPLOADED):
+            return forgotten
+        uploads = Uploads(
+            self.name, self._api.files, self._settings, await self._key(), self._tools
+        )
+        deadlines = Deadlines(self._settings.connect_seconds, self._settings.idle_seconds)
+        async with open_http(deadlines) as http:
+            return forgotten + await uploads.delete_lost(is_stored, http)
 
     async def _uploads(self) -> Uploads | None:
         if self._api.files is None or self._settings.upload_over_mb is None:

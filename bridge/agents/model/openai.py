@@ -36,5 +36,13 @@ async def upload(http: Http, settings: ModelSettings, key: str, file: LocalFile)
     )
 
 
-CHAT_FILES = FileApi(upload, lambda part: isinstance(part, FilePart) and part.media_type == _PDF)
-RESPONSES_FILES = FileApi(upload, lambda part: isinstance(part, (FilePart, ImagePart)))
+async def delete(http: Http, settings: ModelSettings, key: str, source: MediaSource) -> None:
+    """Delete an uploaded file. Raises NotFound if there is none, BridgeError."""
+    url = f"{settings.base_url}/files/{quote(source.file_id or '', safe='')}"
+    await http.json(Request(url, bearer(key), method="DELETE"))
+
+
+CHAT_FILES = FileApi(
+    upload, lambda part: isinstance(part, FilePart) and part.media_type == _PDF, delete
+)
+RESPONSES_FILES = FileApi(upload, lambda part: isinstance(part, (FilePart, ImagePart)), delete)

@@ -18,7 +18,7 @@ from bridge.agents.turn.run import api_key_of
 from bridge.content.messages.metadata import PartDetails, read_bridge_metadata
 from bridge.errors import BridgeError, StoreError
 from bridge.model import Loss
-from bridge.model.blob_ids import sha256_of
+from bridge.model.blob_ids import DERIVED, sha256_of
 from bridge.ports.agent import AgentTools
 from bridge.uacs import AudioPart, ContentPart, Conversation, Message, TextPart
 
@@ -89,8 +89,9 @@ class Transcripts:
             if content is None or len(content) > _LARGEST:
                 return None
             model = f"{self._settings.transcriber_url} {self._settings.transcriber}"
-            digest = hashlib.sha256(model.encode() + b"\0" + content).hexdigest()
-            cache_key = f"transcript:{digest}"
+            digest = hashlib.sha256(model.encode()).hexdigest()[:16]
+            of_file = hashlib.sha256(content).hexdigest()
+            cache_key = f"{DERIVED}transcript:{digest}:{of_file}"
             if (cached := await self._key_values.get(cache_key)) is not None:
                 return cached
             words = await self._transcribe(part.media_type, content, http)

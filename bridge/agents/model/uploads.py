@@ -19,8 +19,8 @@ from bridge.agents.transport.api_errors import without_keys
 from bridge.agents.transport.http import Http
 from bridge.content.messages.metadata import PartDetails, read_bridge_metadata
 from bridge.content.messages.parts import MediaPart
-from bridge.errors import BridgeError, StoreError
-from bridge.model.blob_ids import sha256_of
+from bridge.errors import BridgeError, NotFound, StoreError
+from bridge.model.blob_ids import sha256_of, sha256_of_key
 from bridge.ports.agent import AgentTools
 from bridge.ports.blobs import BlobRef
 from bridge.ports.files import Files
@@ -28,6 +28,7 @@ from bridge.uacs import ContentPart, Conversation, MediaSource, Message
 
 log = structlog.get_logger()
 
+UPLOADED = "file:"  # of the keys of uploaded files
 _SOON = 300.0  # seconds: an id that expires within a turn is not used
 
 
@@ -56,12 +57,14 @@ class FileApi:
     """Uploads a file with the key. Raises BridgeError."""
     takes: Callable[[MediaPart], bool]
     """Whether the vendor's models accept such a file by its id."""
+    delete: Callable[[Http, ModelSettings, str, MediaSource], Awaitable[None]]
+    """Deletes a file at the vendor with the key. Raises NotFound if there is none, BridgeError."""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     """Headers of requests that reference files."""
 
 
 class Uploads:
-    """The uploads of one turn."""
+    """The uploads of one turn, or those to delete."""
 
     def __init__(
         self, agent: str, api: FileApi, settings: ModelSettings, key: str, tools: AgentTools
@@ -94,6 +97,33 @@ class Uploads:
         had_any = bool(self._reused)
         self._reused.clear()
         return had_any
+
+    async def delete_lost(self, is_stored: Callable[[str], Awaitable[bool]], http: Http) -> int:
+        """Delete at the vendor the files that the bridge no longer stores. Returns how many.
+
+        Raises:
+            BridgeError: the vendor refuses or cannot be asked; the others are deleted.
+        """
+        deleted, failure = 0, None
+        for cache_key in await self._key_values.keys(UPLOADED):
+            if await is_stored(sha256_of_key(cache_key)):
+                continue
+            source = await self._cached(cache_key)
+            if not cache_key.startswith(self._own_prefix()) and source is not None:
+                log.warning("upload_left_at_vendor", agent=self._agent, file=source.file_id)
+            elif source is not None:
+                try:
+                    await self._api.delete(http, self._settings, self._key, source)
+                except NotFound:
+                    pass
+                except BridgeError as error:
+                    failure = error
+                    continue
+                deleted += 1
+            await self._key_values.remove(cache_key)
+        if failure is not None:
+            raise failure
+        return deleted
 
     async def _message(self, message: Message, over: int, files: Files, http: Http) -> Message:
         details = read_bridge_metadata(message)[0].parts
@@ -132,9 +162,12 @@ class Uploads:
 
     def _cache_key(self, ref: BlobRef) -> str:
         """Return the key of a file's id. Each account of a vendor has its own ids."""
+        return f"{self._own_prefix()}{sha256_of(ref.file_id)}"
+
+    def _own_prefix(self) -> str:
         settings = self._settings
         account = f"{settings.base_url} {settings.api_key}"
-        return f"file:{hashlib.sha256(account.encode()).hexdigest()[:16]}:{sha256_of(ref.file_id)}"
+        return f"{UPLOADED}{hashlib.sha256(account.encode()).hexdigest()[:16]}:"
 
     async def _cached(self, cache_key: str) -> MediaSource | None:
         stored = await self._key_values.get(cache_key)

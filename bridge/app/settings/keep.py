@@ -8,7 +8,7 @@ from bridge.app.settings.strict import StrictSettings
 
 
 class KeepSettings(StrictSettings):
-    """How long messages and their native payloads are kept."""
+    """How long messages, their native payloads and their files are kept."""
 
     messages_days: float | None = Field(
         default=None,
@@ -21,6 +21,12 @@ class KeepSettings(StrictSettings):
         ge=0,
         description="Days after which it removes native payloads; never later than the message; "
         "null: with the message.",
+    )
+    files_days: float | None = Field(
+        default=None,
+        gt=0,
+        description="Days after which it removes stored files of messages, which then only tell "
+        "that there was a file; never later than the message; null: with the message.",
     )
 
 

@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bridge.errors import StoreError
+from bridge.errors import FileError, StoreError
 from bridge.model.erasure_records import Pruned, Retention
+from bridge.ports.blobs import Blobs
 from bridge.ports.clock import Clock
 from bridge.ports.store.erasures import ErasureStore
 from bridge.router.rooms.rooms import Room
 
 if TYPE_CHECKING:
     from bridge.app.settings.file import Settings
-    from bridge.app.settings.keep import KeepSettings
 
 log = structlog.get_logger()
 
 _DAY = 86_400.0
 _FIRST = 300.0  # seconds after the start, which has other work
+_NEW = 3600.0  # seconds: a file that was stored since may be that of a message that is just coming
 
 
 def retention_of(settings: Settings, rooms: Iterable[Room]) -> Retention:
@@ -28,6 +29,7 @@ def retention_of(settings: Settings, rooms: Iterable[Room]) -> Retention:
     usual, outside = settings.archive.keep, settings.archive.payloads_outside_hours
     messages: dict[str, float | None] = {}
     payloads: dict[str, float | None] = {}
+    files: dict[str, float | None] = {}
     channels: set[str] = set()
     for room in rooms:
         own = settings.rooms.get(str(room.id))
@@ -36,20 +38,23 @@ def retention_of(settings: Settings, rooms: Iterable[Room]) -> Retention:
         channels.update(keys)
         for key in (*keys, str(room.conversation)):
             _take(messages, key, keep.messages_days)
-            _take(payloads, key, _payload_days(keep))
+            _take(payloads, key, _shorter(keep.messages_days, keep.payloads_days))
+            _take(files, key, _shorter(keep.messages_days, keep.files_days))
     return Retention(
         messages=messages,
         payloads=payloads,
+        files=files,
         messages_else=_seconds(usual.messages_days),
-        payloads_else=_seconds(_payload_days(usual)),
+        payloads_else=_seconds(_shorter(usual.messages_days, usual.payloads_days)),
+        files_else=_seconds(_shorter(usual.messages_days, usual.files_days)),
         payloads_outside=None if outside is None else outside * 3600,
         channels=frozenset(channels),
     )
 
 
-def _payload_days(keep: KeepSettings) -> float | None:
-    """No payload outlives its message."""
-    days = [days for days in (keep.messages_days, keep.payloads_days) if days is not None]
+def _shorter(message_days: float | None, own_days: float | None) -> float | None:
+    """No payload and no file outlives its message."""
+    days = [days for days in (message_days, own_days) if days is not None]
     return min(days) if days else None
 
 
@@ -62,30 +67,40 @@ def _take(times: dict[str, float | None], key: str, days: float | None) -> None:
     times[key] = None if seconds is None or known is None else max(seconds, known)
 
 
-async def prune(store: ErasureStore, policy: Retention) -> Pruned:
-    """Remove everything whose time is over. Returns how much that was.
+async def prune(
+    store: ErasureStore, blobs: Blobs, clock: Clock, policy: Retention, *, dry_run: bool = False
+) -> Pruned:
+    """Remove everything whose time is over, or with `dry_run` only count it. Returns how much that
+    is; a dry run counts also the payloads and files that would go with their messages.
 
     Raises:
         StoreError: the store cannot be written.
+        FileError: a file cannot be removed.
     """
-    messages = payloads = 0
+    messages = payloads = files = 0
     last: int | None = None
     while True:
-        step = await store.prune_messages(policy, last)
+        step = await store.prune_messages(policy, last, dry_run=dry_run)
         messages += step.messages
         if (last := step.last) is None:
             break
     for imported in (False, True):
         while True:
-            step = await store.prune_payloads(policy, last, imported=imported)
+            step = await store.prune_payloads(policy, last, imported=imported, dry_run=dry_run)
             payloads += step.payloads
             if (last := step.last) is None:
                 break
-    return Pruned(messages, payloads)
+    for file_id in await store.files_over(policy):
+        if dry_run:
+            files += await blobs.stat(file_id) is not None
+        else:
+            files += await blobs.remove(file_id, before=clock.time() - _NEW)
+    return Pruned(messages, payloads, files)
 
 
 async def prune_daily(
     store: ErasureStore,
+    blobs: Blobs,
     clock: Clock,
     policy: Callable[[], Retention],
     others: Callable[[], None] = lambda: None,
@@ -96,9 +111,14 @@ async def prune_daily(
     while True:
         others()
         try:
-            pruned = await prune(store, policy())
-        except StoreError as error:
+            pruned = await prune(store, blobs, clock, policy())
+        except (StoreError, FileError) as error:
             log.warning("retention_failed", error=str(error))
         else:
-            log.info("retention_finished", messages=pruned.messages, payloads=pruned.payloads)
+            log.info(
+                "retention_finished",
+                messages=pruned.messages,
+                payloads=pruned.payloads,
+                files=pruned.files,
+            )
         await clock.sleep(_DAY)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import structlog
 
-from bridge.errors import StoreError
+from bridge.app.files.derived import forget_files
+from bridge.errors import FileError, StoreError
+from bridge.ports.agent import Agent
 from bridge.ports.blobs import Blobs
 from bridge.ports.clock import Clock
 from bridge.store.file_use import files_in_use
@@ -28,16 +31,22 @@ async def sweep(store: Path, blobs: Blobs, clock: Clock, days: float) -> int:
     return await blobs.sweep(used, clock.time() - days * _DAY)
 
 
-async def sweep_daily(store: Path, blobs: Blobs, clock: Clock, days: float | None) -> None:
-    """Sweep daily until cancelled; without `days` every file is kept."""
-    if days is None:
-        return
+async def sweep_daily(
+    store: Path,
+    blobs: Blobs,
+    clock: Clock,
+    days: float | None,
+    agents: Callable[[], Iterable[Agent]] = lambda: (),
+) -> None:
+    """Sweep daily until cancelled; without `days` every file is kept. Then the agents delete what
+    they keep of files that are gone, however they went."""
     await clock.sleep(_FIRST)
     while True:
         try:
-            removed = await sweep(store, blobs, clock, days)
-        except StoreError as error:
+            if days is not None:
+                removed = await sweep(store, blobs, clock, days)
+                log.info("file_sweep_finished", removed=removed)
+            await forget_files(agents(), blobs)
+        except (StoreError, FileError) as error:
             log.warning("file_sweep_failed", error=str(error))
-        else:
-            log.info("file_sweep_finished", removed=removed)
         await clock.sleep(_DAY)

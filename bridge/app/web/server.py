@@ -31,6 +31,7 @@ from bridge.app.archive.erasing import change_hold, clean_up, erase, erasure_of
 from bridge.app.archive.replay import replay_json, replay_of
 from bridge.app.build import Bridge
 from bridge.app.control import ControlAccess
+from bridge.app.files.derived import forget_files
 from bridge.app.files.file_links import file_routes
 from bridge.app.redaction import hide_paths, hide_secrets
 from bridge.app.watch.gauges import gauges_of
@@ -384,15 +385,19 @@ async def _erase(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
     path, blobs = bridge.settings.store.path, bridge.files.blobs
     record, cleaned = await erase(bridge.store, path, blobs, erasure, alone=False)
     await bridge.router.operations.wake_lanes()
-    return {"counts": dict(record.counts), "cleaned": cleaned}
+    left = await forget_files(bridge.agents.values(), blobs)
+    return {"counts": dict(record.counts), "cleaned": cleaned, "left_at_vendors": left}
 
 
-async def _prune(bridge: Bridge, _body: dict[str, Any]) -> dict[str, Any]:
-    """Remove now what the configuration does not keep any longer."""
-    pruned = await prune(bridge.store, retention_of(bridge.settings, bridge.rooms.all))
+async def _prune(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
+    """Remove now what the configuration does not keep any longer, or only count it."""
+    policy, dry_run = retention_of(bridge.settings, bridge.rooms.all), bool(body["dry_run"])
     path, blobs = bridge.settings.store.path, bridge.files.blobs
-    await clean_up(bridge.store, path, blobs, alone=False)
-    return {"messages": pruned.messages, "payloads": pruned.payloads}
+    pruned = await prune(bridge.store, blobs, bridge.clock, policy, dry_run=dry_run)
+    if not dry_run:
+        await clean_up(bridge.store, path, blobs, alone=False)
+        await forget_files(bridge.agents.values(), blobs)
+    return {"messages": pruned.messages, "payloads": pruned.payloads, "files": pruned.files}
 
 
 async def _backfill(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:

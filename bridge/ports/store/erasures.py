@@ -60,16 +60,24 @@ class ErasureStore(Protocol):
         """Note that the files of all erasures are removed and freed space is overwritten."""
         ...
 
-    async def prune_messages(self, policy: Retention, after: int | None) -> Pruned:
+    async def prune_messages(
+        self, policy: Retention, after: int | None, *, dry_run: bool = False
+    ) -> Pruned:
         """Erase the next messages whose time is over, without those under a legal hold; `after` is
-        the `last` of the step before. Each step is short, and an erasure of its own."""
+        the `last` of the step before. Each step is short, and an erasure of its own. A dry run only
+        counts them."""
         ...
 
     async def prune_payloads(
-        self, policy: Retention, after: int | None, *, imported: bool
+        self, policy: Retention, after: int | None, *, imported: bool, dry_run: bool = False
     ) -> Pruned:
         """Remove the next native payloads whose time is over: of live events that are processed,
-        or of imports. `after` is the `last` of the step before."""
+        or of imports. `after` is the `last` of the step before. A dry run only counts them."""
+        ...
+
+    async def files_over(self, policy: Retention) -> frozenset[str]:
+        """Return the ids of the stored files whose time is over in every message that names them,
+        and that nothing else uses. Messages under a legal hold keep their files."""
         ...
 
     async def add_hold(self, hold: LegalHold) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from bridge.model import AccountId
@@ -21,6 +22,10 @@ class KeyValueStore(Protocol):
         self, account: AccountId, key: str, value: str, *, sealed: bool = False
     ) -> None:
         """Save a value; replaces the former one. `sealed` values are encrypted at rest."""
+        ...
+
+    async def value_keys(self, account: AccountId, prefix: str) -> Sequence[str]:
+        """Return the keys of an account's values that begin with `prefix`, in order."""
         ...
 
     async def remove_value(self, account: AccountId, key: str) -> None:

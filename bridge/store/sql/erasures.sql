@@ -73,6 +73,20 @@ SELECT m.n, m.channel, m.time
 FROM payload_blocks AS b CROSS JOIN messages AS m ON m.n >= b.first AND m.n < b.first + b.count
 WHERE b.first + b.count > ?1 AND m.n > ?1 ORDER BY b.first, m.n LIMIT ?2;
 
+-- name: naming_files
+SELECT m.channel, m.time,
+  (SELECT group_concat(t.id) FROM entries AS e JOIN timelines AS t ON t.n = e.timeline
+   WHERE e.message = m.n AND t.kind = 'room'),
+  m.body
+FROM messages AS m WHERE instr(m.body, ?1) AND m.state <> 'deleted'
+UNION ALL
+SELECT m.channel, m.time,
+  (SELECT group_concat(t.id) FROM entries AS e JOIN timelines AS t ON t.n = e.timeline
+   WHERE e.message = m.n AND t.kind = 'room'),
+  v.body
+FROM versions AS v JOIN messages AS m ON m.n = v.message
+WHERE instr(v.body, ?1) AND m.state <> 'deleted';
+
 -- name: bodies_of_erased
 SELECT m.body, m.author FROM erased AS e CROSS JOIN messages AS m ON m.n = e.n
 UNION ALL SELECT v.body, x'' FROM erased AS e CROSS JOIN versions AS v ON v.message = e.n;
@@ -176,6 +190,9 @@ DELETE FROM payload_credentials WHERE row = ?;
 UPDATE inbox SET
   error = '', outcome = CASE state WHEN 'done' THEN outcome ELSE 'erased' END, state = 'done'
 WHERE id = ?;
+
+-- name: forget_derived
+DELETE FROM key_values WHERE key GLOB ?;
 
 -- name: forget_author
 DELETE FROM authors WHERE json_extract(CAST(body AS TEXT), '$.id') = ?;

@@ -11,13 +11,19 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from structlog.testing import capture_logs
 
 from bridge.agents.transport.multipart import multipart_form
+from bridge.app.files.derived import forget_files
 from bridge.model.turns import AgentEvent, TurnDone, TurnFailed
+from bridge.policies.guarded import GuardedAgent
+from bridge.ports.agent import KeepsFiles
 from bridge.ports.fetch import Fetcher
 from bridge.ports.files import Files
 from bridge.runtime.clock import SystemClock
 from bridge.store.blobs import open_blobs
+from bridge.testing.clock import ManualClock
+from bridge.testing.memory_blobs import MemoryBlobs
 from bridge.uacs import AudioPart, Conversation, FilePart, ImagePart, MediaSource, TextPart
 from tests.agents.model_server import Answer, ModelServer, model_server
 from tests.agents.talking import Tools, build, message_from, nothing, room, text_of, tools, turn
@@ -129,6 +135,89 @@ async def test_a_file_that_the_vendor_forgot_is_uploaded_again_once(
     assert isinstance(repaired[-1], TurnDone)
     assert isinstance(refused[-1], TurnFailed)
     assert len(api.raw) == 3 * len(up) + 5
+
+
+DELETED = {
+    "openai-chat": "/files/file-1", "openai-responses": "/files/file-1",
+    "anthropic": "/v1/files/file_1", "gemini": "/v1beta/files/1",
+}  # fmt: skip
+
+
+async def never(sha256: str) -> bool:
+    del sha256
+    return False
+
+
+async def always(sha256: str) -> bool:
+    del sha256
+    return True
+
+
+@pytest.mark.parametrize("kind", APIS)
+@pytest.mark.parametrize("status", [200, 404])
+async def test_a_file_that_the_bridge_no_longer_stores_is_deleted_at_the_vendor(
+    kind: str, status: int, tmp_path: Path
+) -> None:
+    vendor = VENDORS[kind]
+    says, gone = vendor.stream(vendor.says("Fine.")), vendor.refusal(status, "not_found_error")
+    answer = gone if status == 404 else Answer([b"{}"], 200, JSON)
+    async with stored_files(tmp_path, PDF) as (files, ids), model_server(says) as api:
+        agent_tools, up = tools(files), uploading(api, kind)
+        api.answers = [*up, says, answer]
+        await events_of_turn(api.url, kind, agent_tools, with_pdf(ids[0]), upload_over_mb=0.001)
+        agent = build(vendor, api.url, agent_tools)
+        assert isinstance(agent, KeepsFiles)
+        kept = await agent.forget_files(always)
+        forgotten = await agent.forget_files(never)
+        again = await agent.forget_files(never)
+
+    assert (kept, forgotten, again) == (0, 1, 0)
+    assert len(api.heads) == len(up) + 2
+    line, *_ = api.heads[-1].splitlines()
+    assert line.startswith("DELETE ")
+    assert line.split()[1].endswith(DELETED[kind])
+    assert KEY in api.heads[-1]
+    assert agent_tools.stored.values == {}
+
+
+async def test_a_vendor_that_cannot_delete_is_asked_again(tmp_path: Path) -> None:
+    vendor = VENDORS["anthropic"]
+    says, busy = vendor.stream(vendor.says("Fine.")), vendor.refusal(503, "overloaded_error")
+    async with stored_files(tmp_path, PDF) as (files, ids), model_server(says) as api:
+        agent_tools = tools(files)
+        api.answers = [*uploading(api, "anthropic"), says, busy, Answer([b"{}"], 200, JSON)]
+        await events_of_turn(
+            api.url, "anthropic", agent_tools, with_pdf(ids[0]), upload_over_mb=0.001
+        )
+        agent = build(vendor, api.url, agent_tools)
+        failures = await forget_files([agent], MemoryBlobs(ManualClock()))
+        again = await forget_files([GuardedAgent(agent, ())], MemoryBlobs(ManualClock()))
+
+    assert len(failures) == 1
+    assert failures[0].startswith("bot: ")
+    assert again == []
+    assert agent_tools.stored.values == {}
+
+
+async def test_a_file_of_another_account_of_the_vendor_is_not_deleted_with_this_key(
+    tmp_path: Path,
+) -> None:
+    vendor = VENDORS["anthropic"]
+    says = vendor.stream(vendor.says("Fine."))
+    async with stored_files(tmp_path, PDF) as (files, ids), model_server(says) as api:
+        agent_tools = tools(files)
+        api.answers = [*uploading(api, "anthropic"), says]
+        await events_of_turn(
+            api.url, "anthropic", agent_tools, with_pdf(ids[0]), upload_over_mb=0.001
+        )
+        agent = build(vendor, api.url, agent_tools, api_key={"env": "OTHER"})
+        assert isinstance(agent, KeepsFiles)
+        with capture_logs() as logs:
+            assert await agent.forget_files(never) == 0
+
+    assert [(one["event"], one["file"]) for one in logs] == [("upload_left_at_vendor", "file_1")]
+    assert len(api.heads) == 2
+    assert agent_tools.stored.values == {}
 
 
 async def test_a_file_that_expires_soon_is_uploaded_again(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import json
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,12 +21,13 @@ from bridge.app.web.server import WebServer, web_app
 from bridge.archive.formats.uacs_lines import UacsLines
 from bridge.errors import StoreError
 from bridge.model.erasure_records import Erasure
-from bridge.model.export_records import ImportBatch
+from bridge.model.export_records import ExportedMessage, ImportBatch
 from bridge.model.refs import message_id_of
 from bridge.store import SqliteStore, erasing, open_sqlite
 from bridge.testing.clock import ManualClock
 from bridge.testing.export_contract import write_all
 from bridge.testing.memory_blobs import MemoryBlobs
+from bridge.uacs import FilePart, MediaSource
 from tests.app.running import cli
 from tests.archive.conversation import ANN, HOME, a_conversation, exported
 
@@ -206,6 +208,34 @@ async def test_an_erasure_that_fails_at_any_step_is_undone(
         await archived.erase(Erasure("e", "op", "", actors=(ANN.id,)))
 
     assert dump() == before
+
+
+async def test_the_file_of_an_erased_message_is_removed_unless_another_message_has_it(
+    archived: SqliteStore,
+) -> None:
+    blobs = MemoryBlobs(ManualClock())
+    own, shared = [(await blobs.put(pieces(word), limit=9)).file_id for word in (b"own", b"shared")]
+    first, second = with_files(21, own, shared), with_files(22, shared)
+    await archived.add_imported(ImportBatch("tin", "tin", messages=(first, second)))
+
+    await erase(
+        archived, archived.path, blobs, Erasure("e", "op", "", message=message_id_of(HOME, "21")),
+        alone=True,
+    )  # fmt: skip
+
+    assert await blobs.stat(own) is None
+    assert await blobs.stat(shared) is not None
+
+
+async def pieces(content: bytes) -> AsyncIterator[bytes]:
+    yield content
+
+
+def with_files(number: int, *ids: str) -> ExportedMessage:
+    message = exported(number)
+    parts = tuple(FilePart(source=MediaSource(file_id=i), media_type="text/plain") for i in ids)
+    whole = message.posted.message.model_copy(update={"content": parts})
+    return replace(message, posted=message.posted.model_copy(update={"message": whole}))
 
 
 async def test_clean_up_goes_on_where_it_failed(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
 
+from bridge.agents.echo import EchoAgent, EchoSettings
 from bridge.app.watch.sweep import sweep, sweep_daily
 from bridge.store import open_sqlite
 from bridge.testing.blobs_contract import put
@@ -87,7 +89,24 @@ def _spoil(path: Path) -> None:
     path.write_bytes(b"not a store" * 1000)
 
 
-async def test_the_sweep_removes_nothing_without_a_number_of_days(
-    tmp_path: Path, clock: ManualClock
-) -> None:
-    await sweep_daily(tmp_path / "nowhere", MemoryBlobs(clock), clock, None)
+async def test_without_a_number_of_days_agents_alone_forget_what_is_gone(tmp_path: Path) -> None:
+    agent = Forgetful()
+    clock = TwoSleeps()
+
+    with pytest.raises(EnoughError):
+        await sweep_daily(tmp_path / "nowhere", MemoryBlobs(clock), clock, None, lambda: [agent])
+
+    assert agent.asked == 2
+
+
+class Forgetful(EchoAgent):
+    """Keeps files, and counts how often it is asked to forget them."""
+
+    def __init__(self) -> None:
+        super().__init__("echo", EchoSettings(), ManualClock())
+        self.asked = 0
+
+    async def forget_files(self, is_stored: Callable[[str], Awaitable[bool]]) -> int:
+        assert not await is_stored("ab" * 32)
+        self.asked += 1
+        return 1

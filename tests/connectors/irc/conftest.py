@@ -45,6 +45,9 @@ class DictKeyValues:
     async def put(self, key: str, value: str, *, sealed: bool = False) -> None:
         self.values[key] = value
 
+    async def keys(self, prefix: str) -> list[str]:
+        return sorted(key for key in self.values if key.startswith(prefix))
+
     async def remove(self, key: str) -> None:
         self.values.pop(key, None)
 

@@ -183,10 +183,13 @@ def _tell(result: Mapping[str, Any], done: bool, as_json: bool) -> None:
     elif not result["cleaned"]:
         click.echo("Freed space is not overwritten yet: the bridge does that, at its next start at "
                    "the latest; `archive erasures` shows when it is done")  # fmt: skip
-    if done:
-        click.echo(
-            "Backups, exports and the vendors of agents may still have it: see docs/archive.md"
-        )
+    if not done:
+        return
+    if "left_at_vendors" not in result:
+        click.echo("A running bridge deletes the files that agents uploaded at their vendors")
+    for failure in result.get("left_at_vendors", ()):
+        click.echo(f"The bridge tries again tomorrow to delete files at a vendor: {failure}")
+    click.echo("Backups and exports may still have it: see docs/archive.md")
 
 
 @click.command("erasures")
@@ -226,9 +229,10 @@ async def _erasures(path: Path) -> Sequence[Any]:
 
 
 @click.command("prune")
+@click.option("--dry-run", is_flag=True, help="Only count what would be removed.")
 @config_option
 @json_option
-def prune(config: Path, as_json: bool) -> None:
+def prune(dry_run: bool, config: Path, as_json: bool) -> None:
     """Remove now what the configuration does not keep any longer.
 
     A running bridge does that once a day (`archive.keep` and the `keep` of rooms). The command
@@ -236,6 +240,7 @@ def prune(config: Path, as_json: bool) -> None:
 
     \b
     Examples:
+      uacs-bridge archive prune --dry-run
       uacs-bridge archive prune
     """
     from bridge.app.control import running_bridge
@@ -245,11 +250,17 @@ def prune(config: Path, as_json: bool) -> None:
     running = running_bridge(path)
     if running is None:
         raise ConfigError(f"No bridge runs with the store {str(path)!r}; it prunes once a day")
-    pruned = running.ask("/admin/prune", {}, _DEADLINE)
+    pruned = running.ask("/admin/prune", {"dry_run": dry_run}, _DEADLINE)
     if as_json:
-        print_json(pruned)
+        print_json({**pruned, "removed": not dry_run})
         return
-    click.echo(f"{pruned['messages']:,} messages erased, {pruned['payloads']:,} payloads removed")
+    click.echo(
+        ("This would be removed: " if dry_run else "Removed: ")
+        + f"{pruned['messages']:,} messages, {pruned['payloads']:,} native payloads, "
+        f"{pruned['files']:,} files"
+    )
+    if dry_run:
+        click.echo("To remove it: the same command without --dry-run")
 
 
 # --- legal holds ------------------------------------------------------------------------------
