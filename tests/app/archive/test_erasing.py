@@ -20,6 +20,7 @@ from bridge.app.settings.file import settings_of
 from bridge.app.web.server import WebServer, web_app
 from bridge.archive.formats.uacs_lines import UacsLines
 from bridge.errors import StoreError
+from bridge.model import ChannelRef
 from bridge.model.erasure_records import Erasure
 from bridge.model.export_records import ExportedMessage, ImportBatch
 from bridge.model.refs import message_id_of
@@ -86,6 +87,34 @@ def test_an_erased_message_is_in_no_file_and_the_erasure_is_listed(
     (listed,) = json.loads(archive("erasures", "--store", store, "--json").stdout)
     assert (listed["subject"], listed["reason"], listed["cleaned"]) == ("message", "by mail", True)
     assert "by mail" in archive("erasures", "--store", store).output
+
+
+def test_a_message_is_erased_by_its_link(store: Path, tmp_path: Path) -> None:
+    link = "https://chat.test/W1/home/1?from=a-reader"
+
+    counted = archive("erase", "message", link, "--store", store)
+    erased = archive("erase", "message", link, "--yes", "--store", store)
+
+    assert counted.exit_code == erased.exit_code == 0, erased.output
+    assert f"The message is {FIRST}" in counted.stdout
+    assert "message 1" not in shown(store, tmp_path)
+
+
+def test_a_link_that_names_several_messages_erases_none(store: Path, tmp_path: Path) -> None:
+    again = exported(1, channel=ChannelRef(platform="tin", workspace="W1", channel="other"))
+
+    async def add() -> None:
+        opened = await open_sqlite(store, clock=ManualClock(), key=None)
+        await opened.add_imported(ImportBatch("tin", "tin", messages=(again,)))
+        await opened.close()
+
+    asyncio.run(add())
+    result = archive("erase", "message", "1", "--yes", "--store", store)
+
+    assert result.exit_code == 1
+    named = f"{FIRST}, {again.posted.message.message_id}"
+    assert f"'1' names 2 messages; write the id of one: {named}" in result.output
+    assert "message 1" in shown(store, tmp_path)
 
 
 def test_a_person_is_erased_by_name(store: Path, tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ class Forgetful(EchoAgent):
     """Keeps files, and counts how often it is asked to forget them."""
 
     def __init__(self) -> None:
-        super().__init__("echo", EchoSettings(), ManualClock())
+        super().__init__("echo", EchoSettings(pace=0.03), ManualClock())
         self.asked = 0
 
     async def forget_files(self, is_stored: Callable[[str], Awaitable[bool]]) -> int:

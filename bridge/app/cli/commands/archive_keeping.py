@@ -11,9 +11,10 @@ from uuid import uuid4
 import click
 
 from bridge.app.cli.commands.options import config_option, json_option, seconds_of, settings_from
-from bridge.errors import ConfigError
+from bridge.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
+    from bridge.app.settings.file import Settings
     from bridge.model.erasure_records import LegalHold
     from bridge.ports.store.whole import Store
 
@@ -63,16 +64,21 @@ def message(
 ) -> None:
     """Erase one message: its text, former versions, files, reactions, and quotes of it.
 
-    MESSAGE is its id, as `archive search` and `explain` print it. The message itself stays as an
-    empty, deleted one, so that no import and no platform brings it back.
+    MESSAGE is its id, as `archive search` and `explain` print it, or a link that the platform
+    copies, to the message or to one of its copies. The message itself stays as an empty, deleted
+    one, so that no import and no platform brings it back.
 
     \b
     Examples:
       uacs-bridge archive erase message slack:T0ACME:C0123:1700000000.000100
       uacs-bridge archive erase message slack:T0ACME:C0123:1700000000.000100 --yes --copies
+      uacs-bridge archive erase message https://acme.slack.com/archives/C0123/p1700000000000100
     """
     path = _path(store, config)
-    subject = {"message": message}
+    found = asyncio.run(_message_of(path, None if store else settings_from(config), message))
+    if found != message and not as_json:
+        click.echo(f"The message is {found}")
+    subject = {"message": found}
     _tell(asyncio.run(_erase(path, subject, reason, copies, yes)), yes, as_json)
 
 
@@ -101,6 +107,20 @@ def person(
     path = _path(store, config)
     actors = asyncio.run(_accounts(path, person))
     _tell(asyncio.run(_erase(path, {"actors": actors}, reason, copies, yes)), yes, as_json)
+
+
+async def _message_of(path: Path, settings: Settings | None, reference: str) -> str:
+    """The id of the one message that an id or a link names. Raises StoreError."""
+    from bridge.app.cli.commands.find_message import find_messages
+    from bridge.app.cli.commands.stores import reading_file
+
+    async with reading_file(path) as opened:
+        found = await find_messages(opened, settings, reference)
+    if len(found) > 1:
+        raise StoreError(
+            f"{reference!r} names {len(found)} messages; write the id of one: {', '.join(found)}"
+        )
+    return found[0] if found else reference  # the erasure says that there is no such message
 
 
 async def _accounts(path: Path, person: str) -> Sequence[str]:

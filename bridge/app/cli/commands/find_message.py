@@ -12,8 +12,11 @@ from bridge.ports.store.whole import Store
 from bridge.runtime.discovery import CONNECTORS, connector_type, names_of
 
 
-async def find_messages(store: Store, settings: Settings, reference: str) -> Sequence[MessageId]:
-    """Messages with this id or link, or with a copy there; may be none or several."""
+async def find_messages(
+    store: Store, settings: Settings | None, reference: str
+) -> Sequence[MessageId]:
+    """Messages with this id or link, or with a copy there; may be none or several. The settings
+    name channels that the store does not know yet."""
     reference = reference.strip().removeprefix("<").removesuffix(">")  # as links stand in messages
     if await store.message(MessageId(reference)):
         return [MessageId(reference)]
@@ -40,7 +43,9 @@ def _words(reference: str) -> list[str]:
     ]
 
 
-async def _channels(store: Store, settings: Settings, words: Sequence[str]) -> list[ChannelRef]:
+async def _channels(
+    store: Store, settings: Settings | None, words: Sequence[str]
+) -> list[ChannelRef]:
     """Known channels that the parts name, in any workspace; all known ones if none is named."""
     channels = [
         channel_of_key(timeline.name)
@@ -48,7 +53,10 @@ async def _channels(store: Store, settings: Settings, words: Sequence[str]) -> l
         if timeline.kind == "channel"
     ]
     workspaces = dict.fromkeys(
-        [*((c.platform, c.workspace) for c in channels), *_configured(settings)]
+        [
+            *((c.platform, c.workspace) for c in channels),
+            *(() if settings is None else _configured(settings)),
+        ]
     )
     named = [
         ChannelRef(platform=platform, workspace=workspace, channel=word)
