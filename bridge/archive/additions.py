@@ -3,6 +3,7 @@ JSON and the way back."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -32,21 +33,25 @@ def additions_of(message: ArchivedMessage) -> dict[str, Any]:
     - `recipients`: the only readers; `epoch`: the number of the room's membership at that time.
     - `reactions`: people by emoji; `reacted`: each reaction with its time.
     """
-    place = message.place
-    found: dict[str, Any] = {
-        "channel": place.channel.key if place else None,
-        "thread": place.thread if place else None,
-        "native_id": message.native_id,
-        "thread_root": message.root,
-        "reply_to": message.reply_to,
-        "edited_at": None if message.edited_at is None else _time(message.edited_at),
-        "editor": message.editor,
-        "versions": message.versions or None,
-        "deleted": message.deleted or None,
-        "pinned": message.pinned or None,
-        "recipients": message.audience,
-        "epoch": message.epoch,
-    }
+    found: dict[str, Any] = {}
+    if (place := message.place) is not None:
+        found["channel"] = place.channel.key
+        if place.thread is not None:
+            found["thread"] = place.thread
+    if message.native_id is not None:
+        found["native_id"] = message.native_id
+    if message.root is not None:
+        found["thread_root"] = message.root
+    if message.reply_to is not None:
+        found["reply_to"] = message.reply_to
+    if message.edited_at is not None or message.deleted or message.versions:
+        found.update(_changes(message))
+    if message.pinned:
+        found["pinned"] = True
+    if message.audience is not None:
+        found["recipients"] = message.audience
+    if message.epoch is not None:
+        found["epoch"] = message.epoch
     if message.reactions:
         actors: dict[str, list[str]] = {}
         for reaction in message.reactions:
@@ -56,7 +61,17 @@ def additions_of(message: ArchivedMessage) -> dict[str, Any]:
             {"emoji": r.emoji, "actor": r.actor, **({} if r.at is None else {"at": _time(r.at)})}
             for r in message.reactions
         ]
-    return {name: value for name, value in found.items() if value is not None}
+    return found
+
+
+def _changes(message: ArchivedMessage) -> dict[str, Any]:
+    changes = {
+        "edited_at": None if message.edited_at is None else _time(message.edited_at),
+        "editor": message.editor,
+        "versions": message.versions or None,
+        "deleted": message.deleted or None,
+    }
+    return {name: value for name, value in changes.items() if value is not None}
 
 
 def message_json(message: ArchivedMessage) -> dict[str, Any]:
@@ -65,7 +80,24 @@ def message_json(message: ArchivedMessage) -> dict[str, Any]:
     metadata = value.get("metadata") or {}
     own = metadata.get(KEY)
     known: Mapping[str, Any] = own if isinstance(own, dict) else {"version": VERSION}
-    return {**value, "metadata": {**metadata, KEY: {**known, **additions_of(message)}}}
+    metadata[KEY] = {**known, **additions_of(message)}
+    value["metadata"] = metadata
+    return value
+
+
+def message_bytes(message: ArchivedMessage) -> bytes:
+    """Return `message_json` as JSON. A message without metadata, as most are, is not parsed."""
+    if b'"metadata"' in message.body:
+        return _dumped(message_json(message))
+    metadata = {KEY: {"version": VERSION, **additions_of(message)}}
+    return b'%b,"metadata":%b}' % (message.body[:-1], orjson.dumps(metadata))
+
+
+def _dumped(value: Any) -> bytes:
+    try:
+        return orjson.dumps(value)
+    except TypeError:  # integers beyond 64 bits
+        return json.dumps(value, ensure_ascii=False).encode()
 
 
 async def with_additions(store: ArchiveStore, messages: Sequence[Message]) -> tuple[Message, ...]:

@@ -146,9 +146,9 @@ class NotUnderstood:
 ExportItem = ExportedPerson | ExportedChannel | ExportedMessage | NotUnderstood
 
 
-@dataclass(frozen=True)
+@dataclass  # not frozen: an export makes one for each message, in less than half the time
 class ArchivedMessage:
-    """An archived message as an exporter gets it.
+    """An archived message as an exporter gets it; nobody changes it.
 
     - `body`: the UACS message as JSON, `author_body` the author; `message` and `author` parse them
       when they are first asked for, so that an export of JSON need not.
@@ -258,9 +258,11 @@ class ArchivePage:
 @dataclass(frozen=True)
 class ArchiveFilter:
     """Which messages an export contains: from `since` to before `until` (seconds since 1970); also
-    those to one of `readers` alone; deleted ones if `deleted`."""
+    those to one of `readers` alone; deleted ones if `deleted`. `payloads`: the kinds of native
+    payloads that are read with them; None: all."""
 
     since: float | None = None
     until: float | None = None
     readers: tuple[ActorId, ...] = ()
     deleted: bool = False
+    payloads: frozenset[str] | None = None

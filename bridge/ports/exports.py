@@ -129,6 +129,14 @@ class ExportFormat(Protocol):
 
 
 @runtime_checkable
+class NamesPayloads(Protocol):
+    """A format whose writer reads native payloads of these kinds alone, which saves reading the
+    others."""
+
+    payloads: frozenset[str]
+
+
+@runtime_checkable
 class HasExports(Protocol):
     """A connector type whose platform has export formats."""
 

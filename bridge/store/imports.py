@@ -45,7 +45,7 @@ _CHANNEL: TypeAdapter[ExportedChannel] = TypeAdapter(ExportedChannel)
 _PERSON: TypeAdapter[ExportedPerson] = TypeAdapter(ExportedPerson)
 _ENDLESS = 1 << 62
 _Key = TypeVar("_Key")
-_NUMBER = 11  # the column of `messages_of` that holds the number of the message
+_NUMBER = 12  # the column of `messages_of` that holds the number of the message
 
 
 def imported_units(db: sqlite3.Connection, export: str) -> Mapping[str, str]:
@@ -394,11 +394,12 @@ def archived_messages(
     )
     by_moment: dict[int, Sequence[Any]] = {}
     for timeline in timelines:
-        for moment, *columns in db.execute(SQL["messages_of"], (str(timeline), *values)):
-            by_moment[moment] = columns
+        for row in db.execute(SQL["messages_of"], (str(timeline), *values)):
+            by_moment[row[0]] = row
     moments = sorted(by_moment)[:limit]
     numbers = [by_moment[moment][_NUMBER] for moment in moments]
-    reactions, payloads = _reactions(db, numbers), payload_blocks.payloads_of(db, numbers)
+    reactions = _reactions(db, numbers)
+    payloads = payload_blocks.payloads_of(db, numbers, selection.payloads)
     messages = tuple(_archived(by_moment[moment], reactions, payloads) for moment in moments)
     return ArchivePage(messages, moments[-1] if len(moments) == limit else None)
 
@@ -408,19 +409,19 @@ def archived(
 ) -> Mapping[MessageId, ArchivedMessage]:
     id_list = json.dumps(list(ids), ensure_ascii=False)
     rows = db.execute(SQL["messages_with_ids"], (id_list,)).fetchall()
-    reactions = _reactions(db, [columns[_NUMBER] for _, *columns in rows])
-    return {own_id: _archived(columns, reactions, {}) for own_id, *columns in rows}
+    reactions = _reactions(db, [row[_NUMBER] for row in rows])
+    return {row[0]: _archived(row, reactions, {}) for row in rows}
 
 
 def _archived(
-    columns: Sequence[Any],
+    row: Sequence[Any],
     reactions: Mapping[int, Sequence[ExportedReaction]],
     imported: Mapping[int, payload_blocks.Payload],
 ) -> ArchivedMessage:
-    body, author, time, channel, thread, native_id, root, reply_to, state, changed, audience = (
-        columns[:11]
-    )
-    n, kind, live, pinned, versions, editor, epoch = columns[11:]
+    (
+        _, body, author, time, channel, thread, native_id, root, reply_to, state, changed, audience,
+        n, kind, live, pinned, versions, editor, epoch,
+    ) = row  # fmt: skip
     payload = None if live is None else unpack(live)
     if n in imported:
         kind, payload = imported[n]

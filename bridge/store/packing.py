@@ -49,6 +49,22 @@ def unpack(stored: bytes) -> bytes:
             return stored
 
 
+def beginning(stored: bytes, length: int) -> bytes:
+    """Return the first bytes of the value, `length` at most, without reading the rest.
+
+    Raises:
+        zlib.error: the stored value is damaged.
+    """
+    match stored[:1]:
+        case b"\1":
+            decompressor = zlib.decompressobj(_RAW, zdict=DICTIONARY)
+        case b"\0":
+            decompressor = zlib.decompressobj()
+        case _:
+            return stored[:length]
+    return decompressor.decompress(memoryview(stored)[1:], length)
+
+
 def add_functions(db: sqlite3.Connection) -> None:
     """Give the SQL of a connection `packed(value)` and `unpacked(stored)`."""
     db.create_function("packed", 1, _packed, deterministic=True)

@@ -1,17 +1,17 @@
 """Native messages of imports, many in one compressed value: by message numbers in, payloads out.
 
 Neighbouring messages of an export have most of their bytes in common, so that a block of them takes
-half of what they would take one by one. A block holds the payloads of consecutive message numbers;
-one that was removed leaves a gap.
+half of what they would take one by one. A block holds the payloads of consecutive message numbers,
+all of one format; one that was removed leaves a gap.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from bridge.store.packing import pack, unpack
+from bridge.store.packing import beginning, pack, unpack
 from bridge.store.queries import read_queries
 
 SQL = read_queries("payload_blocks")
@@ -20,6 +20,7 @@ _BYTES = 512 * 1024  # of its payloads together; a larger one has a block of its
 _LENGTH = 4  # bytes that say how long a payload is
 _GONE = b"\xff" * _LENGTH
 _END_OF_FORMAT = b"\n"
+_HEAD = _MESSAGES * _LENGTH + 256  # bytes that reach the first format, behind all gaps
 
 Payload = tuple[str, bytes]
 """The format of an export, and a message as it has it."""
@@ -46,7 +47,13 @@ def replace(db: sqlite3.Connection, number: int, payload: Payload) -> None:
         add(db, number, [payload])
         return
     first, block = found
-    _write(db, first, [*block[: number - first], payload, *block[number - first + 1 :]])
+    before, after = block[: number - first], block[number - first + 1 :]
+    if all(other is None or other[0] == payload[0] for other in (*before, *after)):
+        _write(db, first, [*before, payload, *after])
+        return
+    db.execute(SQL["drop"], (first,))
+    for start, part in ((first, before), (number, (payload,)), (number + 1, after)):
+        _write(db, start, part)
 
 
 def remove(db: sqlite3.Connection, numbers: Sequence[int]) -> int:
@@ -74,10 +81,17 @@ def payload_of(db: sqlite3.Connection, number: int) -> Payload | None:
     return None if found is None else found[1][number - found[0]]
 
 
-def payloads_of(db: sqlite3.Connection, numbers: Sequence[int]) -> Mapping[int, Payload]:
-    """Return the payloads of messages by number; each block is read once."""
+def payloads_of(
+    db: sqlite3.Connection, numbers: Sequence[int], formats: Collection[str] | None
+) -> Mapping[int, Payload]:
+    """Return the payloads of messages by number, with `formats` only those in one of them; each
+    block is read once."""
     found: dict[int, Payload] = {}
+    if formats is not None and not formats:
+        return found
     for first, inside in _by_block(db, numbers).items():
+        if formats is not None and _format_of(db, first) not in formats:
+            continue
         block = _block_of(db, first)
         for number in inside if block else ():
             payload = block[1][number - first] if block else None
@@ -127,6 +141,16 @@ def _block_of(db: sqlite3.Connection, number: int) -> tuple[int, tuple[Payload |
     if len(block) != count:
         raise ValueError(f"The payloads of messages from {first} on are damaged")
     return first, block
+
+
+def _format_of(db: sqlite3.Connection, first: int) -> str:
+    """The format of the payloads of a block; "" for one without payloads."""
+    (stored,) = db.execute(SQL["payloads"], (first,)).fetchone()
+    start = beginning(stored, _HEAD)
+    at = 0
+    while start[at : at + _LENGTH] == _GONE:
+        at += _LENGTH
+    return start[at + _LENGTH :].partition(_END_OF_FORMAT)[0].decode("utf-8", "replace")
 
 
 def _write(db: sqlite3.Connection, first: int, block: Sequence[Payload | None]) -> None:

@@ -43,6 +43,7 @@ class ChatLines:
     platform = ""
     reads = False
     writes = True
+    payloads = frozenset[str]()
 
     def __init__(self, api: str, name: str, title: str) -> None:
         self.name = name

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Collection, Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from bridge.archive.redaction import RedactedExport
 from bridge.content.safety.personal_data import Kind
 from bridge.errors import ConfigError
 from bridge.model.export_records import ArchiveFilter
-from bridge.ports.exports import ExportFormat, ReadOptions, WriteOptions
+from bridge.ports.exports import ExportFormat, NamesPayloads, ReadOptions, WriteOptions
 from bridge.runtime.clock import SystemClock
 from bridge.store.blobs import open_blobs, open_stored
 from bridge.store.sqlite import SqliteStore, open_sqlite, open_sqlite_to_read
@@ -135,7 +135,10 @@ async def _export(
     writer = form.writer(part, options)
     if writer is None:
         raise ConfigError(f"{form.title} ({form.name}) can only be read")
-    writer = RedactedExport(writer, redact) if redact else writer
+    if redact:
+        writer, selection = RedactedExport(writer, redact), replace(selection, payloads=frozenset())
+    elif isinstance(form, NamesPayloads):
+        selection = replace(selection, payloads=form.payloads)
     try:
         report = await export(store, writer, selection, names=names, on_progress=on_progress)
         part.rename(target)

@@ -44,6 +44,7 @@ class Markdown:
     platform = ""
     reads = False
     writes = True
+    payloads = frozenset[str]()
 
     def recognises(self, path: Path) -> bool:
         """Nothing: Markdown does not say who wrote what."""

@@ -43,6 +43,7 @@ class Mbox:
     platform = ""
     reads = False
     writes = True
+    payloads = frozenset[str]()
 
     def recognises(self, path: Path) -> bool:
         """Nothing: a mailbox may be anybody's."""

@@ -43,6 +43,7 @@ class Parquet:
     reads = False
 
     writes = True
+    payloads = frozenset[str]()
 
     def recognises(self, path: Path) -> bool:
         """Nothing: it is not read."""

@@ -51,6 +51,7 @@ class UacsJson:
     platform = ""
     reads = True
     writes = True
+    payloads = frozenset[str]()
 
     def recognises(self, path: Path) -> bool:
         """Whether a file begins as a Conversation, or as a list of them, does."""

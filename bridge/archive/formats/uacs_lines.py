@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 import orjson
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
-from bridge.archive.additions import message_json
+from bridge.archive.additions import message_bytes
 from bridge.archive.formats.files import file_fingerprint
 from bridge.archive.formats.uacs_objects import (
     conversation_json,
@@ -50,6 +50,7 @@ class UacsLines:
     platform = ""
     reads = True
     writes = True
+    payloads = frozenset((name,))
 
     def recognises(self, path: Path) -> bool:
         """Whether the first line is one of ours."""
@@ -174,7 +175,7 @@ class _Writer:
         if message.payload_kind == UacsLines.name and message.payload is not None:
             self._file.write(message.payload + b"\n")
             return
-        self._line({"message": message_json(message)})
+        self._file.write(b'{"message":%b}\n' % message_bytes(message))
 
     def finish(self) -> Sequence[NotWritten]:
         self.close()

@@ -11,5 +11,8 @@ SELECT first, count FROM payload_blocks WHERE first <= ? ORDER BY first DESC LIM
 -- name: block
 SELECT first, count, payloads FROM payload_blocks WHERE first <= ? ORDER BY first DESC LIMIT 1;
 
+-- name: payloads
+SELECT payloads FROM payload_blocks WHERE first = ?;
+
 -- name: blocks
 SELECT first, payloads FROM payload_blocks ORDER BY first;

@@ -21,6 +21,7 @@ class Html:
     platform = ""
     reads = False
     writes = True
+    payloads = frozenset[str]()
 
     def recognises(self, path: Path) -> bool:
         """Nothing: pages are for people."""
