@@ -547,8 +547,9 @@ def wire_recovery(
     )  # fmt: skip
     signals.unknown_post.subscribe(other_bridges.unknown_post)
     backfill = Backfill(
-        store, connectors, all_rooms, rooms.people, rooms.bans, inbound.fetcher, clock, timeouts
-    )
+        store, connectors, all_rooms, rooms.people, rooms.reference_names, rooms.bans,
+        inbound.fetcher, clock, timeouts,
+    )  # fmt: skip
     return RecoveryParts(
         watchdog=watchdog, other_bridges=other_bridges, catch_up=catch_up, reader=reader,
         backfill=backfill,

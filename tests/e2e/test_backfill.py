@@ -104,6 +104,22 @@ async def test_messages_threads_edits_reactions_and_files_are_there_once(
                 assert not [m for m in local.standing(elsewhere, "general") if m.bot]
 
 
+@pytest.mark.parametrize("platform", PLATFORMS)
+async def test_a_mentioned_person_who_said_nothing_has_a_name(
+    tmp_path: Path, platform: str
+) -> None:
+    async with local_sandbox() as local:
+        workspace, _ = local.place(platform, "general")
+        silent = local.person(platform, workspace, 1)
+        await user_on(local, platform).say(f"ask <@{silent}> please")
+        async with running(local, settings(local, tmp_path)) as (bridge, _):
+            await backfilled(bridge)
+            (message,) = await archived(bridge, local, platform)
+            name = (await user_on(local, platform, 1).say("I am here")).author
+
+    assert text_of(message).startswith(f"ask [@{name}](uacs:actor/{platform}:")
+
+
 async def test_a_backfill_meets_live_messages_without_doubles_and_leaves_copies_out(
     tmp_path: Path,
 ) -> None:

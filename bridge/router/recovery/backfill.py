@@ -39,6 +39,7 @@ from bridge.router.inbound.attachments import AttachmentFetcher
 from bridge.router.rooms.bans import BansAndPauses
 from bridge.router.rooms.filters import is_private
 from bridge.router.rooms.people import People
+from bridge.router.rooms.reference_names import ReferenceNames
 from bridge.router.rooms.rooms import Room, Rooms
 from bridge.router.runtime.timeouts import Timeouts
 from bridge.uacs import Message
@@ -101,6 +102,7 @@ class Backfill:
         connectors: Mapping[AccountId, Connector],
         rooms: Rooms,
         people: People,
+        reference_names: ReferenceNames,
         bans: BansAndPauses,
         fetcher: AttachmentFetcher,
         clock: Clock,
@@ -110,6 +112,7 @@ class Backfill:
         self._connectors = connectors
         self._rooms = rooms
         self._people = people
+        self._reference_names = reference_names
         self._bans = bans
         self._fetcher = fetcher
         self._clock = clock
@@ -306,6 +309,7 @@ class Backfill:
         message, _ = await self._fetcher.with_files(
             _by(posted, author.name), account, InboxRow(0, post.post)
         )
+        message = await self._reference_names.named(account, message)
         posted = posted.model_copy(update={"author": author, "message": message})
         root = posted.place.thread
         return ExportedMessage(
