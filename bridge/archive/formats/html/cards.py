@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
-from bridge.archive.formats.html.text import document_html, inlines_html, link_html
 from bridge.content.cards.tree import (
     Actions,
     Alert,
@@ -40,6 +39,7 @@ from bridge.content.cards.tree import (
     TextInput,
     Toggle,
 )
+from bridge.content.markdown.html_writer import document_html, inlines_html, link_html
 
 Stored = Callable[[Asset], str | None]
 """An asset -> the address of its copy in the site; None if the site has none."""

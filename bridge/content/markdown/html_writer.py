@@ -1,4 +1,4 @@
-"""The text tree -> HTML for a page that loads nothing from elsewhere. Pure."""
+"""The text tree -> HTML that loads nothing from elsewhere. Pure."""
 
 from __future__ import annotations
 
