@@ -105,6 +105,7 @@ class _AgentTools:
     secrets: SecretSource
     files: Files | None
     key_value_access: KeyValueAccess
+    public_url: str = ""
 
     def key_values(self, agent: str) -> KeyValues:
         return AccountShelf(self.key_value_access, AccountId(f"agent:{agent}"))
@@ -179,8 +180,9 @@ def build_agents(
 ) -> dict[str, Agent]:
     """All agents (or `only` these), each behind its policies."""
     tools = _AgentTools(
-        clock, SecretReader(store), files, key_value_access or store or Overlay(None)
-    )
+        clock, SecretReader(store), files, key_value_access or store or Overlay(None),
+        (settings.web.public_url or "").rstrip("/"),
+    )  # fmt: skip
     hides_secrets = Secrets(lambda: known_secrets(settings, tools.secrets), hide_secrets)
     policies = build_policies(settings)
     return {

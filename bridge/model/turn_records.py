@@ -67,13 +67,19 @@ BUCKET = 300  # seconds whose spending is stored as one sum
 @dataclass(frozen=True)
 class HandOver:
     """The one who answers at a spot of a room in place of all others: an agent, or (None) a person,
-    so that no agent answers. `by` is the actor who decided it; `at` is in seconds since 1970."""
+    so that no agent answers.
+
+    - `by`: the actor who decided it; `at` is in seconds since 1970.
+    - `earlier`: the agents that held the spot before and get it back one by one, each with the
+      actor who decided that, oldest first.
+    """
 
     room: RoomId
     spot: str
     agent: str | None
     by: str
     at: float
+    earlier: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -288,7 +288,7 @@ def _other_features(
         if isinstance(part, MediaPart):
             token = _media_token(part, speaking)
             if token is not None:
-                yield part.type, Feature(part.media_type, (token,), encoding=_encoding(token))
+                yield part.type, Feature(part.media_type, (token,))
         elif isinstance(part, StructuredDataPart):
             name = part.schema_id.removeprefix(f"{KEY}:")
             yield name, Feature(_JSON, (Token(cast("JsonValue", part.data)),))
@@ -299,10 +299,6 @@ def _media_token(part: MediaPart, speaking: Speaking) -> Token | None:
         return Token(part.source.base64)
     url = speaking.link(part) or part.source.url
     return None if url is None else Token(value_url=url)
-
-
-def _encoding(token: Token) -> str | None:
-    return None if token.value is None else "base64"
 
 
 def _free(name: str, features: Mapping[str, Feature]) -> str:

@@ -64,14 +64,14 @@ class Fields:
     def each(
         self, read: Callable[[JsonValue, str, Warnings], T | None], *names: str
     ) -> tuple[T, ...]:
-        """Return what `read` makes of the items of a list; one object is a list of one."""
-        name = next((name for name in names if name in self.rest), None)
-        if name is None:
-            return ()
-        value = self.rest.pop(name)
-        items: Sequence[JsonValue] = value if isinstance(value, list) else [value]
-        found = (
-            read(item, f"{self.pointer}/{name}/{index}", self.warnings)
-            for index, item in enumerate(items)
-        )
-        return tuple(item for item in found if item is not None)
+        """Return what `read` makes of the items of these lists; one object is a list of one."""
+        found: list[T] = []
+        for name in names:
+            if name not in self.rest:
+                continue
+            value = self.rest.pop(name)
+            items: Sequence[JsonValue] = value if isinstance(value, list) else [value]
+            for index, item in enumerate(items):
+                one = read(item, f"{self.pointer}/{name}/{index}", self.warnings)
+                found += [] if one is None else [one]
+        return tuple(found)

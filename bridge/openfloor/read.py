@@ -211,7 +211,8 @@ def _event(value: JsonValue, pointer: str, warnings: Warnings, root: Root) -> Ev
 
 def _reason(fields: Fields, parameters: Fields) -> str | None:
     """Drafts of 0.9.3 have it among the parameters."""
-    return fields.text("reason") or parameters.text("reason", "request_reason")
+    reason = fields.text("reason")
+    return parameters.text("reason", "request_reason") if reason is None else reason
 
 
 def _address(fields: Fields, parameters: Fields, *, private: bool) -> Address | None:

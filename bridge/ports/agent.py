@@ -102,6 +102,11 @@ class AgentTools(Protocol):
         """The files of messages (`blob:` ids); None without a file store."""
         ...
 
+    @property
+    def public_url(self) -> str:
+        """The address under which others reach the bridge; "" without one."""
+        ...
+
     def key_values(self, agent: str) -> KeyValues:
         """Return the small durable values of one agent: caches of what a vendor stores."""
         ...

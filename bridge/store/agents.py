@@ -28,9 +28,8 @@ _SPENDING_AGE = 35 * 86_400  # seconds for which spending is remembered
 
 
 def hold(db: sqlite3.Connection, handover: HandOver) -> None:
-    db.execute(
-        SQL["hold"], (handover.room, handover.spot, handover.agent or "", handover.by, handover.at)
-    )
+    columns = (handover.room, handover.spot, handover.agent or "", handover.by, handover.at)
+    db.execute(SQL["hold"], (*columns, json.dumps(handover.earlier)))
 
 
 def release(db: sqlite3.Connection, room: RoomId, spot: str) -> bool:
@@ -39,8 +38,15 @@ def release(db: sqlite3.Connection, room: RoomId, spot: str) -> bool:
 
 def holdings(db: sqlite3.Connection) -> Sequence[HandOver]:
     return [
-        HandOver(room, spot, agent or None, by, at)
-        for room, spot, agent, by, at in db.execute(SQL["holdings"]).fetchall()
+        HandOver(
+            room,
+            spot,
+            agent or None,
+            by,
+            at,
+            tuple((former, decider) for former, decider in json.loads(earlier)),
+        )
+        for room, spot, agent, by, at, earlier in db.execute(SQL["holdings"]).fetchall()
     ]
 
 

@@ -40,6 +40,11 @@ class AgentsContract:
         await store.hold(HandOver(_LOBBY, "room", None, _BOB, 2.0))
 
         assert await store.holdings() == [HandOver(_LOBBY, "room", None, _BOB, 2.0)]
+        inner = HandOver(
+            _LOBBY, "room", "third", _ANN, 3.0, (("first", _ANN), ("second", "agent:x"))
+        )
+        await store.hold(inner)
+        assert await store.holdings() == [inner]
         assert await store.release(_LOBBY, "room")
         assert not await store.release(_LOBBY, "room")
         assert await store.holdings() == []

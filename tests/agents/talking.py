@@ -60,6 +60,7 @@ class Tools:
     secrets: OneSecret
     files: Files | None = None
     stored: MemoryKeyValues = field(default_factory=MemoryKeyValues)
+    public_url: str = "https://chat.example.org"
 
     def key_values(self, agent: str) -> MemoryKeyValues:
         return self.stored

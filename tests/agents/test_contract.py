@@ -13,6 +13,8 @@ from bridge.agents.a2a.agent import agent_type as a2a
 from bridge.agents.acp.agent import AcpAgent
 from bridge.agents.acp.settings import AcpSettings
 from bridge.agents.echo import EchoAgent, EchoSettings
+from bridge.agents.openfloor.agent import OpenFloorAgent
+from bridge.agents.openfloor.settings import OpenFloorSettings
 from bridge.agents.webhook.agent import WebhookAgent
 from bridge.agents.webhook.settings import WebhookSettings
 from bridge.ports.agent import Agent
@@ -110,6 +112,37 @@ class TestWebhook(AgentContract):
     @pytest.fixture
     def rig(self, stack: AsyncExitStack) -> AgentRig:
         return WebhookRig(stack)
+
+
+class OpenFloorRig(ServedRig):
+    """An agent that speaks Open Floor, on a server of ours."""
+
+    async def agent(self, behaviour: Behaviour) -> Agent | None:
+        said = {
+            "speakerUri": "tag:x",
+            "features": {"text": {"mimeType": "text/plain", "tokens": [{"value": "An answer."}]}},
+        }
+        inner = {
+            "conversation": {"id": "0b0f5c9e-8f5e-5c6e-9d0e-2f6f3f1f7a11/bot"},
+            "sender": {"speakerUri": "tag:x"},
+            "events": [{"eventType": "utterance", "parameters": {"dialogEvent": said}}],
+        }
+        whole = json.dumps({"openFloor": inner}).encode()
+        answer = {
+            "says": Answer([whole], 200, "application/json"),
+            "hangs": Answer([whole[:20]], 200, "application/json", then="hang"),
+            "fails": Answer([b'{"detail": "wrong key ' + KEY.encode() + b'"}'], 401),
+            "breaks": Answer([b"{broken " + KEY.encode()], 200, "application/json"),
+        }[behaviour]
+        server = await self._server(answer)
+        options = {"url": server.url, "private_addresses": True, "api_key": {"env": "KEY"}}
+        return OpenFloorAgent("bot", OpenFloorSettings.model_validate(options), tools())
+
+
+class TestOpenFloor(AgentContract):
+    @pytest.fixture
+    def rig(self, stack: AsyncExitStack) -> AgentRig:
+        return OpenFloorRig(stack)
 
 
 class AcpRig(ServedRig):

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
+from bridge.agents.transport.signing import check, sign, signing_key
 from bridge.agents.webhook.agent import agent_type
-from bridge.agents.webhook.signing import check, sign, signing_key
 from bridge.content.messages.agent_parts import REASONING, STATE
 from bridge.errors import AgentError, ConfigError
 from bridge.model import ActorId, MessageId, RoomId

@@ -212,7 +212,7 @@ def test_files_are_links_that_the_bridge_gives_or_bytes() -> None:
 
     assert event.features["file"].tokens == (Token(value_url="https://b.test/f"),)
     assert event.features["file-2"].tokens == (Token(value_url="https://b.test/f"),)
-    assert event.features["audio"] == Feature("audio/ogg", (Token(SOUND),), encoding="base64")
+    assert event.features["audio"] == Feature("audio/ogg", (Token(SOUND),))
     assert event.features["image"].tokens == (Token(value_url="https://x.test/1.png"),)
 
 

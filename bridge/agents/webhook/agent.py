@@ -14,6 +14,7 @@ from bridge.agents.codec.stream_reader import DONE
 from bridge.agents.codec.tool_catalogue import tool_names, unknown_tool_result
 from bridge.agents.transport.http import Deadlines, Http, Request, Response, open_http, read_json
 from bridge.agents.transport.probe import probe
+from bridge.agents.transport.signing import ID, SIGNATURE, TIMESTAMP, check, sign, signing_key
 from bridge.agents.turn.answer_record import answer_record
 from bridge.agents.turn.continuation import answer_so_far, unanswered_calls, with_answer
 from bridge.agents.turn.history import readable_window
@@ -23,7 +24,6 @@ from bridge.agents.turn.paragraphs import Paragraphs
 from bridge.agents.turn.run import run_turn, with_retries
 from bridge.agents.webhook.read import Stream, read_answer
 from bridge.agents.webhook.settings import WebhookSettings
-from bridge.agents.webhook.signing import ID, SIGNATURE, TIMESTAMP, check, sign, signing_key
 from bridge.agents.webhook.write import shown_to, write_feedback, write_turn
 from bridge.errors import AgentError
 from bridge.model import Loss

@@ -64,7 +64,7 @@ class AgentSettings(StrictSettings):
 
     kind: str = Field(
         description="Its agent API: echo, openai-chat, openai-responses, anthropic, "
-        "gemini, ailoy, a2a, acp, webhook."
+        "gemini, ailoy, a2a, acp, openfloor, webhook."
     )
     tools: tuple[str, ...] = Field(
         default=(), description="The servers under `tools` whose tools it may call."

@@ -10,7 +10,7 @@ Schema ids -> the shape of `data`:
 - `CITATIONS` `{"citations": [{"title", "url", "quote"}, ...]}`: sources of the part before it.
 - `DOCUMENT` `{"title": ..., "text": ...}`: knowledge that was retrieved.
 - `HAND_OVER` `{"to": ..., "why": ...}`: another agent of the room by its name, or `person`,
-  continues the conversation; the bridge tells the room so.
+  continues the conversation; `back`: the one who had handed over. The bridge tells the room so.
 - `VALUE` `{"value": ...}` or any JSON: an answer in a requested format.
 """
 
@@ -30,6 +30,7 @@ CITATIONS = "application/vnd.uacs.citations+json"
 DOCUMENT = "application/vnd.uacs.document+json"
 HAND_OVER = "application/vnd.uacs.hand-over+json"
 PERSON = "person"  # the receiver of a hand-over to people
+BACK = "back"  # the receiver of a hand-over that ends the one before
 VALUE = "application/vnd.uacs.value+json"
 
 HIDDEN_SCHEMAS = frozenset((REASONING, STATE, HAND_OVER))

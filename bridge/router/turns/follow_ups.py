@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 import structlog
 
-from bridge.content.messages.agent_parts import PERSON, hand_over_of
+from bridge.content.messages.agent_parts import BACK, PERSON, hand_over_of
 from bridge.content.messages.parts import message_text
 from bridge.model import ActorId, MessageId, RoomId, TurnId
 from bridge.model.archive_records import StoredMessage
@@ -55,7 +55,7 @@ class FollowUps:
         mentioned = (
             _named(room, membership, answer)
             if hand_over is None
-            else _new_holder(room, membership, hand_over[0])
+            else self._next(room, membership, hand_over[0], origin)
         )
         async with self._counting[room.id]:
             before = await self._called_before(room) if mentioned else 0
@@ -66,8 +66,17 @@ class FollowUps:
             )
         if len(called) < len(mentioned):
             await self._post_limit(room, before)
-        elif hand_over is not None:
+        if hand_over is not None and (called or not mentioned or hand_over[0] == BACK):
             await self._hand_over(room, membership, hand_over, origin, answer)
+
+    def _next(
+        self, room: Room, membership: AgentMembership, to: str, origin: StoredMessage
+    ) -> list[AgentMembership]:
+        """Who is called by a hand-over: the new holder, or the agent that gets its place back."""
+        if to == BACK:
+            spot = spot_of(membership, origin)
+            to = self._hand_overs.caller_at(room.id, spot, membership.agent) or PERSON
+        return _new_holder(room, membership, to)
 
     async def _called_before(self, room: Room) -> int:
         return await self._store.called_by_others(room.id, self._clock.time() - WITHIN)
@@ -86,6 +95,8 @@ class FollowUps:
             await self._hand_overs.take(
                 room, spot, by, f"A person (asked by {membership.agent})", reason
             )
+        elif to in (BACK, self._hand_overs.caller_at(room.id, spot, membership.agent)):
+            await self._hand_overs.end(room, spot, membership.agent, reason)
         elif _new_holder(room, membership, to):
             await self._hand_overs.assign(room, spot, to, by, reason)
         else:

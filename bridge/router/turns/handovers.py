@@ -21,6 +21,7 @@ from bridge.router.turns.sessions import Question, spots_of
 
 log = structlog.get_logger()
 
+_DEEPEST = 8  # agents that wait for one another
 GIVE_BACK = "bridge.give_back"  # the id of the button; its value is the spot
 
 
@@ -71,10 +72,37 @@ class HandOvers:
     async def assign(self, room: Room, spot: str, agent: str, by: str, reason: str = "") -> str:
         """Let another agent answer at this place, and tell the room. Returns the answer for whoever
         asked. Raises StoreError."""
-        await self._hold(room, spot, agent, by)
+        await self._hold(room, spot, agent, by, self._earlier(room, spot, agent))
         because = f": {reason}" if reason else ""
         await self._post(room, spot, f"🔁 @{agent} answers {_where(spot)} from now on{because}")
         return f"Handed over to {agent}."
+
+    async def end(self, room: Room, spot: str, agent: str, reason: str = "") -> None:
+        """End the hand-over to an agent: whoever answered before it answers again. Nothing happens
+        where the agent is not the one who answers. Raises StoreError."""
+        ended = self._by_spot.get((room.id, spot))
+        if ended is None or ended.agent != agent:
+            return
+        because = f": {reason}" if reason else ""
+        if ended.earlier:
+            *earlier, (former, by) = ended.earlier
+            await self._hold(room, spot, former, by, tuple(earlier))
+            text = f"↩️ @{agent} is done{because}. @{former} answers {_where(spot)} again."
+        else:
+            await self._store.release(room.id, spot)
+            del self._by_spot[room.id, spot]
+            log.info("handover_ended", room=room.id)
+            text = f"↩️ @{agent} is done{because}."
+        await self._post(room, spot, text)
+
+    def caller_at(self, room: RoomId, spot: str, agent: str) -> str | None:
+        """Return the name of the agent that handed over to the one who answers at this place; None
+        where that is another agent, or a person had decided it."""
+        hand_over = self._by_spot.get((room, spot))
+        if hand_over is None or hand_over.agent != agent:
+            return None
+        kind, *name = split_key(hand_over.by)
+        return name[0] if kind == "agent" and len(name) == 1 else None
 
     async def give_back(self, room: Room, spot: str) -> str:
         """Let agents answer at this place as they are configured, and tell the room. Returns the
@@ -86,8 +114,26 @@ class HandOvers:
         await self._post(room, spot, f"↩️ Agents answer {_where(spot)} again.")
         return "Given back."
 
-    async def _hold(self, room: Room, spot: str, agent: str | None, by: str) -> None:
-        hand_over = HandOver(room.id, spot, agent, by, self._clock.time())
+    def _earlier(self, room: Room, spot: str, agent: str) -> tuple[tuple[str, str], ...]:
+        """Who gets the place back after the agent. One that is among them gets it now: what was
+        handed over since is over."""
+        now = self._by_spot.get((room.id, spot))
+        if now is None or now.agent is None:
+            return ()
+        waiting = (*now.earlier, (now.agent, now.by))
+        names = [name for name, _ in waiting]
+        kept = waiting[: names.index(agent)] if agent in names else waiting
+        return kept[-_DEEPEST:]
+
+    async def _hold(
+        self,
+        room: Room,
+        spot: str,
+        agent: str | None,
+        by: str,
+        earlier: tuple[tuple[str, str], ...] = (),
+    ) -> None:
+        hand_over = HandOver(room.id, spot, agent, by, self._clock.time(), earlier)
         await self._store.hold(hand_over)
         self._by_spot[room.id, spot] = hand_over
         log.info("handover_started", room=room.id, agent=agent, by=by)

@@ -1,15 +1,15 @@
 -- Agents in rooms: who answers where, what was spent, and who may reach whom.
 
 -- name: hold
-INSERT INTO handovers (room, spot, agent, by, at) VALUES (?, ?, ?, ?, ?)
+INSERT INTO handovers (room, spot, agent, by, at, earlier) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (room, spot) DO UPDATE SET
-  agent = excluded.agent, by = excluded.by, at = excluded.at;
+  agent = excluded.agent, by = excluded.by, at = excluded.at, earlier = excluded.earlier;
 
 -- name: release
 DELETE FROM handovers WHERE room = ? AND spot = ?;
 
 -- name: holdings
-SELECT room, spot, agent, by, at FROM handovers ORDER BY at, room, spot;
+SELECT room, spot, agent, by, at, earlier FROM handovers ORDER BY at, room, spot;
 
 -- name: called_by_others
 SELECT count(*) FROM turns WHERE room = ?1 AND asked_at >= ?2 AND called_by <> 'person'

@@ -10,7 +10,8 @@ from pydantic import JsonValue
 
 from bridge.content.cards.interactions import action_token
 from bridge.content.cards.reader import Cards
-from bridge.content.messages.agent_parts import HAND_OVER
+from bridge.content.messages.agent_parts import BACK, HAND_OVER
+from bridge.content.messages.parts import message_text
 from bridge.content.text.patterns import pattern_of
 from bridge.model import TurnId
 from bridge.model.turns import (
@@ -475,6 +476,91 @@ async def test_the_tool_is_offered_only_where_the_room_allows_it(clock: FakeCloc
         await club.say("hello")
 
     assert (front.offered, club.answered()["money"]) == ([], 0)
+
+
+class Leaves(Says):
+    """Answers, and gives the conversation back when it is told to."""
+
+    async def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        self.questions.append(turn.trigger)
+        text, _ = message_text(turn.conversation.messages[-1])
+        yield TextDelta(text=f"{self.name} speaks")
+        if "thanks" in text:
+            yield PartGiven(part=handing({"to": BACK, "why": "it is done"}))
+        yield TurnDone()
+
+
+async def test_an_agent_that_gives_back_calls_the_one_that_handed_over(clock: FakeClock) -> None:
+    club, front = handing_club(clock, {"to": "money"})
+    money = Leaves("money", "")
+    club.rig.agents = {**club.rig.agents, "money": money}
+    async with club.rig.run():
+        await club.say("hello")
+        await clock.advance(10)
+        front.calls = ()
+        await club.say("how much?")
+        await clock.advance(10)
+        asked_before = len(front.questions)
+        await club.say("thanks")
+        await clock.advance(10)
+        called = len(front.questions) - asked_before
+        await club.say("next")
+        await clock.advance(10)
+
+    assert (asked_before, called, len(front.questions)) == (1, 1, 3)
+    assert len(money.questions) == 3
+    assert any("↩️ @money is done: it is done." in text for text in club.billing.texts("b"))
+    assert await club.rig.store.holdings() == []
+
+
+async def test_hand_overs_are_given_back_one_by_one(clock: FakeClock) -> None:
+    club = Club(clock, FRONT, AgentMembership("money"), AgentMembership("law"),
+                talk=Talk(hand_over=True))  # fmt: skip
+    front = Hands("front", {"to": "money"})
+    money, law = Hands("money", {"to": "law"}), Leaves("law", "")
+    club.rig.agents = {**club.agents, "front": front, "money": money, "law": law}
+    async with club.rig.run():
+        await club.say("hello")
+        await clock.advance(10)
+        front.calls = money.calls = ()
+        (holding,) = await club.rig.store.holdings()
+        await club.say("thanks")
+        await clock.advance(10)
+        (returned,) = await club.rig.store.holdings()
+
+    assert (holding.agent, holding.earlier) == ("law", (("money", "agent:front"),))
+    assert (returned.agent, returned.by, returned.earlier) == ("money", "agent:front", ())
+    assert any("@money answers in this room again" in text for text in club.billing.texts("b"))
+    assert len(money.questions) == 2
+
+
+async def test_an_agent_that_holds_nothing_gives_nothing_back(clock: FakeClock) -> None:
+    club = Club(clock, FRONT, talk=Talk(hand_over=True))
+    club.rig.agents = {**club.agents, "front": Leaves("front", "")}
+    async with club.rig.run():
+        await club.say("thanks")
+        await clock.advance(10)
+
+    assert await club.rig.store.holdings() == []
+    assert not any("is done" in text for text in club.billing.texts("b"))
+
+
+async def test_handing_over_to_the_one_that_handed_over_gives_back(clock: FakeClock) -> None:
+    club, front = handing_club(clock, {"to": "money"})
+    money = Hands("money")
+    club.rig.agents = {**club.rig.agents, "money": money}
+    async with club.rig.run():
+        await club.say("hello")
+        await clock.advance(10)
+        front.calls = ()
+        money.calls = tuple[dict[str, JsonValue], ...]([{"to": "front"}])
+        await club.say("back, please")
+        await clock.advance(10)
+
+    assert await club.rig.store.holdings() == []
+    assert len(front.questions) == 2
 
 
 async def test_agents_hand_over_no_more_often_than_they_may_call(clock: FakeClock) -> None:

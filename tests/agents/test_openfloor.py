@@ -1,0 +1,294 @@
+"""Agents that speak Open Floor are invited to a room, asked, and leave it again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from bridge.agents.openfloor.agent import OpenFloorAgent
+from bridge.agents.openfloor.settings import OpenFloorSettings
+from bridge.agents.transport.signing import check
+from bridge.content.markdown import markdown_to_text, text_to_plain
+from bridge.content.messages.agent_parts import BACK, HAND_OVER
+from bridge.model.turns import AgentEvent, PartGiven, StateKept, TurnDone, TurnFailed
+from bridge.uacs import Conversation, StructuredDataPart, TextPart
+from tests.agents.model_server import Answer, ModelServer, model_server
+from tests.agents.talking import message_from, nothing, room, text_of, tools, turn
+from tests.agents.vendors import JSON, KEY
+
+FLOOR = "0b0f5c9e-8f5e-5c6e-9d0e-2f6f3f1f7a11/bot"
+HELLO = room(message_from("slack:T1:U1", "Hello?", "Alice Smith"))
+
+
+def event(kind: str, text: str | None = None, **more: Any) -> dict[str, Any]:
+    """An event of a peer; with `text` what it says."""
+    if text is None:
+        return {"eventType": kind, **more}
+    said = {
+        "id": f"de:{text[:4]}", "speakerUri": "tag:pat.test,2026:1",
+        "span": {"startTime": "2026-01-05T10:00:00Z"},
+        "features": {"text": {"mimeType": "text/plain", "tokens": [{"value": text}]}},
+    }  # fmt: skip
+    return {"eventType": kind, "parameters": {"dialogEvent": said}, **more}
+
+
+def answer(*events: Any, floor: str = FLOOR, root: str = "openFloor") -> Answer:
+    inner = {
+        "schema": {"version": "1.1.0"}, "conversation": {"id": floor},
+        "sender": {"speakerUri": "tag:pat.test,2026:1"}, "events": list(events),
+    }  # fmt: skip
+    return Answer([json.dumps({root: inner}).encode()], 200, JSON)
+
+
+def agent_at(url: str, **options: Any) -> OpenFloorAgent:
+    values = {"url": f"{url}/of", "private_addresses": True, "retries": 0, **options}
+    return OpenFloorAgent("bot", OpenFloorSettings.model_validate(values), tools())
+
+
+async def asked(api: ModelServer, talk: Conversation = HELLO, **options: Any) -> list[AgentEvent]:
+    return [one async for one in agent_at(api.url, **options).run(turn(talk), nothing())]
+
+
+def sent(api: ModelServer, number: int = -1) -> Any:
+    return json.loads(api.raw[number])["openFloor"]
+
+
+def invited(talk: Conversation) -> Conversation:
+    """The room, after an answer of the agent."""
+    metadata = {**(talk.metadata or {}), "agents": {"bot": {"openfloor": {"invited": True}}}}
+    return talk.model_copy(update={"metadata": metadata})
+
+
+async def test_the_first_question_comes_with_an_invitation() -> None:
+    before = message_from("discord:G1:9", "I was here before", "Bob")
+    talk = room(before, *HELLO.messages)
+    async with model_server(
+        answer(event("acceptInvite"), event("utterance", "Hi, I am Pat"))
+    ) as api:
+        events = await asked(api, talk)
+
+    assert text_of(events) == "Hi, I am Pat"
+    assert StateKept(state={"openfloor": {"invited": True}}) in events
+    assert isinstance(events[-1], TurnDone)
+    envelope = sent(api)
+    assert envelope["conversation"]["id"] == FLOOR
+    assert envelope["sender"] == {
+        "speakerUri": "tag:chat.example.org,2026:bridge", "serviceUrl": "https://chat.example.org",
+    }  # fmt: skip
+    invite, utterance = envelope["events"]
+    assert invite["eventType"] == "invite"
+    assert invite["to"] == {"serviceUrl": f"{api.url}/of"}
+    (past,) = invite["parameters"]["dialogHistory"]
+    assert past["speakerUri"] == "tag:chat.example.org,2026:discord:G1:9"
+    assert utterance["to"] == invite["to"]
+    said = utterance["parameters"]["dialogEvent"]
+    assert said["speakerUri"] == "tag:chat.example.org,2026:slack:T1:U1"
+    assert said["features"]["text"]["tokens"] == [{"value": "Hello?"}]
+    names = [
+        one["identification"]["conversationalName"]
+        for one in envelope["conversation"]["conversants"]
+    ]
+    assert names == ["Bob", "Alice Smith", "bot"]
+
+
+async def test_an_invited_agent_is_only_asked() -> None:
+    async with model_server(answer(event("utterance", "Yes"))) as api:
+        events = await asked(api, invited(HELLO))
+
+    assert text_of(events) == "Yes"
+    assert [one["eventType"] for one in sent(api)["events"]] == ["utterance"]
+
+
+async def test_an_agent_that_is_handed_over_to_begins_by_itself() -> None:
+    hand_over = StructuredDataPart(schema_id=HAND_OVER, data={"to": "bot"})
+    handing = message_from(
+        "agent:cassandra", [TextPart(text="I connect you."), hand_over], "cassandra", "assistant"
+    )
+    async with model_server(answer(event("acceptInvite"), event("utterance", "Hi!"))) as api:
+        events = await asked(api, room(*HELLO.messages, handing))
+
+    (invite,) = sent(api)["events"]
+    assert invite["eventType"] == "invite"
+    history = invite["parameters"]["dialogHistory"]
+    texts = ["".join(t["value"] for t in e["features"]["text"]["tokens"]) for e in history]
+    assert texts == ["Hello?", "I connect you."]
+    assert "hand-over" not in json.dumps(invite)
+    assert text_of(events) == "Hi!"
+
+
+async def test_a_good_bye_gives_the_conversation_back_after_the_last_words() -> None:
+    leaving = answer(event("bye", reason="@complete"), event("utterance", "Have a blooming day!"))
+    async with model_server(leaving) as api:
+        events = await asked(api, invited(HELLO))
+
+    assert text_of(events) == "Have a blooming day!"
+    data: Any = {"to": BACK, "why": "it is done"}
+    part: Any = {"type": "structured_data", "schema_id": HAND_OVER, "data": data}
+    assert events[-3:] == [PartGiven(part=part), StateKept(state={"openfloor": None}), TurnDone()]
+
+
+@pytest.mark.parametrize(
+    ("answered", "reason"),
+    [
+        ([event("declineInvite", reason="@outOfDomain")],
+         "it declined the invitation: this is outside of what it does"),
+        ([event("declineInvite", reason="@unavailable closed on Sundays")],
+         "it declined the invitation: it is not available: closed on Sundays"),
+        ([event("declineInvite")], "it declined the invitation"),
+        ([event("yieldFloor", reason="@timedOut")], "it took too long"),
+        ([event("yieldFloor")], "it gave the floor back without an answer"),
+    ],
+    ids=str,
+)  # fmt: skip
+async def test_an_agent_that_does_not_answer_says_why(answered: Any, reason: str) -> None:
+    async with model_server(answer(*answered)) as api:
+        events = await asked(api)
+
+    assert events[-1] == TurnFailed(reason=reason, retry=False)
+
+
+@pytest.mark.parametrize(
+    ("answered", "reason"),
+    [
+        (answer(event("utterance", "x"), floor="another"),
+         "it answered in another conversation than it was asked in"),
+        (Answer([b"<html>Not here</html>"], 200, "text/html"), "it answered with no envelope"),
+        (Answer([b'{"openFloor": {}}'], 200, JSON), "conversation/id is missing"),
+        (Answer([b"[" * (5 * 1024 * 1024)], 200, JSON), ""),
+        (Answer([b"no"], 500, JSON), ""),
+        (Answer([b"no"], 401, JSON), ""),
+        (Answer([b'{"open'], 200, JSON, then="cut"), ""),
+    ],
+    ids=lambda value: str(value)[:50],
+)  # fmt: skip
+async def test_a_broken_answer_ends_the_turn_with_a_reason(answered: Answer, reason: str) -> None:
+    async with model_server(answered) as api:
+        events = await asked(api)
+
+    failed = events[-1]
+    assert isinstance(failed, TurnFailed)
+    assert reason in failed.reason
+    assert KEY not in failed.reason
+
+
+async def test_an_agent_with_nothing_to_say_says_nothing() -> None:
+    async with model_server(answer()) as api:
+        events = await asked(api)
+
+    assert text_of(events) == ""
+    assert isinstance(events[-1], TurnDone)
+
+
+async def test_a_private_answer_is_shown_to_nobody() -> None:
+    secret = event("utterance", "for you alone", to={"speakerUri": "tag:x", "private": True})
+    whisper = event("whisper", "for you alone")
+    async with model_server(answer(secret, whisper, event("utterance", "for all"))) as api:
+        events = await asked(api)
+
+    assert text_of(events) == "for all"
+    assert "alone" not in str(events)
+
+
+async def test_words_are_shown_as_they_are_and_files_as_parts() -> None:
+    said = event("utterance", "2 * 3 * 4 <b> [x](javascript:y) @everyone")
+    said["parameters"]["dialogEvent"]["features"]["image"] = {
+        "mimeType": "image/png", "tokens": [{"valueUrl": "https://pat.test/flower.png"}],
+    }  # fmt: skip
+    async with model_server(answer(said)) as api:
+        events = await asked(api)
+
+    assert plain(text_of(events)) == "2 * 3 * 4 <b> [x](javascript:y) @everyone"
+    (part,) = [one.part for one in events if isinstance(one, PartGiven)]
+    assert part == {
+        "type": "image", "media_type": "image/png", "source": {"url": "https://pat.test/flower.png"},
+    }  # fmt: skip
+
+
+def plain(markdown: str) -> str:
+    return text_to_plain(markdown_to_text(markdown))
+
+
+async def test_several_utterances_are_paragraphs_of_one_answer() -> None:
+    two = answer(event("utterance", "one"), event("unheard", "?"), event("utterance", "two"))
+    async with model_server(two) as api:
+        events = await asked(api)
+
+    assert text_of(events) == "one\n\ntwo"
+
+
+async def test_an_old_agent_is_asked_in_its_version() -> None:
+    old = answer(event("utterance", "Tere"), event("bye"), root="ovon")
+    async with model_server(old) as api:
+        events = await asked(api, version="0.9.2")
+
+    envelope = json.loads(api.raw[0])["ovon"]
+    invite, utterance = envelope["events"]
+    assert envelope["schema"] == {"version": "0.9.2"}
+    assert envelope["sender"]["from"] == "https://chat.example.org"
+    assert invite["parameters"]["to"] == {"url": f"{api.url}/of"}
+    assert utterance["parameters"]["dialogEvent"]["speakerId"].endswith("slack:T1:U1")
+    assert "conversants" not in envelope["conversation"]
+    assert text_of(events) == "Tere"
+
+
+async def test_requests_carry_the_token_and_a_signature() -> None:
+    secret: Any = {"api_key": {"env": "KEY"}, "secret": {"env": "KEY"}}
+    async with model_server(answer(event("utterance", "x"))) as api:
+        await asked(api, **secret)
+
+    head = dict(
+        line.split(": ", 1) for line in api.heads[0].lower().splitlines()[1:] if ": " in line
+    )
+    as_sent: Mapping[str, str] = dict(
+        line.split(": ", 1) for line in api.heads[0].splitlines()[1:] if ": " in line
+    )
+    assert as_sent["authorization"] == f"Bearer {KEY}"
+    timestamp = head["webhook-timestamp"]
+    check(KEY.encode(), "t1", timestamp, api.raw[0], as_sent["webhook-signature"], float(timestamp))
+
+
+async def test_an_address_of_this_machine_is_refused_unless_it_is_allowed() -> None:
+    async with model_server(answer(event("utterance", "x"))) as api:
+        events = await asked(api, private_addresses=False)
+
+    assert isinstance(events[-1], TurnFailed)
+    assert api.raw == []
+
+
+# --- an agent of the published library --------------------------------------------------------
+
+
+@asynccontextmanager
+async def library_agent() -> AsyncGenerator[str]:
+    """The address of an agent process of the library."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tests.agents.openfloor_peer",
+        stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        assert process.stderr
+        async with asyncio.timeout(30):
+            port = int(await process.stderr.readline())
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+async def test_an_agent_of_the_published_library_is_invited_asked_and_leaves() -> None:
+    pytest.importorskip("openfloor", reason="the package openfloor is not installed")
+    async with library_agent() as url:
+        agent = agent_at(url)
+        first = [one async for one in agent.run(turn(HELLO), nothing())]
+        farewell = invited(room(message_from("slack:T1:U1", "good-bye", "Alice")))
+        last = [one async for one in agent.run(turn(farewell), nothing())]
+
+    assert text_of(first) == "Hello! How can I help you today?\n\nYou said: Hello?"
+    assert text_of(last) == "You said: good-bye"
+    assert StateKept(state={"openfloor": None}) in last
