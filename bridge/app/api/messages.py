@@ -228,7 +228,7 @@ async def _message(
             todo="docs/card.schema.json says what a card of the bridge is; the schema of another "
             "platform's card is that platform's own",
         )
-    return gateway.complete(await _with_stored_files(gateway, message))
+    return gateway.complete(await with_stored_files(gateway, message))
 
 
 def _check_actor(caller: Caller, post_body: Post) -> None:
@@ -277,7 +277,7 @@ def _metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     return own_metadata
 
 
-async def _with_stored_files(gateway: Gateway, message: Message) -> Message:
+async def with_stored_files(gateway: Gateway, message: Message) -> Message:
     """The message with its inline files stored; their sizes are in the metadata."""
     additions, _ = read_bridge_metadata(message)
     details = dict(additions.parts)

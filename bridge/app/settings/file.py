@@ -14,6 +14,7 @@ from bridge.app.redaction import hide_secrets
 from bridge.app.settings.agent_memberships import DirectSettings, membership_problems
 from bridge.app.settings.catch_up import CatchUpSettings
 from bridge.app.settings.keep import ArchiveSettings
+from bridge.app.settings.manifest import ManifestSettings
 from bridge.app.settings.nearest import closest, nearest
 from bridge.app.settings.quotas import QuotaSettings
 from bridge.app.settings.rooms import RoomSettings
@@ -41,7 +42,7 @@ _OWN_ADDRESSES = (
     "admin", "files", "healthz", "livez", "mcp", "metrics", "pictures", "readyz", "v1",
 )  # fmt: skip
 # Keys that all agents have besides `kind`.
-_SHARED = {"agents": frozenset({"quota", "picture", "policies", "tools"})}
+_SHARED = {"agents": frozenset({"quota", "picture", "policies", "tools", "manifest"})}
 _HEX = re.compile(r"[0-9A-Fa-f]{32,}")  # signing secrets look like this
 _LISTS = ("tuple_type", "list_type", "set_type", "frozen_set_type")
 _MAPPINGS = ("dict_type", "mapping_type", "model_type", "model_attributes_type")
@@ -70,6 +71,9 @@ class AgentSettings(StrictSettings):
         default=(), description="The servers under `tools` whose tools it may call."
     )
     options: Any = Field(default=None, description="The agent API's own settings.")
+    manifest: ManifestSettings = Field(
+        default=ManifestSettings(), description="What agents of other makers learn about it."
+    )
     picture: str | None = Field(
         default=None,
         description="The picture beside its messages: an https address, or a PNG, JPEG, GIF or "
@@ -112,6 +116,18 @@ class WebSettings(StrictSettings):
         default=None,
         description="The address under which platforms reach the bridge, e.g. "
         "https://bridge.example.org.",
+    )
+
+
+class OpenFloorServerSettings(StrictSettings):
+    """Settings of the rooms' Open Floor endpoints, `/openfloor/ROOM`."""
+
+    answer_seconds: float = Field(
+        default=25.0,
+        ge=0,
+        le=300,
+        description="Seconds that a request waits for the room's agents; what they say later comes "
+        "with the answer to the next envelope.",
     )
 
 
@@ -256,6 +272,10 @@ class Settings(StrictSettings):
         default=StoreSettings(), description="Where the bridge stores everything."
     )
     web: WebSettings = Field(default=WebSettings(), description="The bridge's own web server.")
+    openfloor: OpenFloorServerSettings = Field(
+        default=OpenFloorServerSettings(),
+        description="Rooms as endpoints for agents of other makers.",
+    )
     files: FileSettings = Field(
         default=FileSettings(), description="Files: what the bridge fetches and stores."
     )

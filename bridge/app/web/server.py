@@ -33,6 +33,8 @@ from bridge.app.build import Bridge
 from bridge.app.control import ControlAccess
 from bridge.app.files.derived import forget_files
 from bridge.app.files.file_links import file_routes
+from bridge.app.openfloor.manifests import Home
+from bridge.app.openfloor.routes import OpenFloor
 from bridge.app.redaction import hide_paths, hide_secrets
 from bridge.app.watch.gauges import gauges_of
 from bridge.app.watch.retention import prune, retention_of
@@ -107,7 +109,11 @@ def web_app(bridge: Bridge, control: ControlAccess | None = None) -> Starlette:
         snapshot = generate_latest(gauges_of(status, healths, now, writable=not trouble))
         return Response(generate_latest(REGISTRY) + snapshot, media_type=CONTENT_TYPE_LATEST)
 
-    api = Api(BridgeGateway(bridge))
+    gateway = BridgeGateway(bridge)
+    api = Api(gateway)
+    floors = OpenFloor(
+        gateway, lambda: _home(bridge), lambda: bridge.settings.openfloor.answer_seconds
+    )
     routes: list[BaseRoute] = [
         Route("/healthz", healthz),
         Route("/livez", livez),
@@ -120,6 +126,7 @@ def web_app(bridge: Bridge, control: ControlAccess | None = None) -> Starlette:
         routes += file_routes(bridge.links, bridge.files.blobs, bridge.clock)
     routes += bridge.pictures.routes()
     routes += api.routes()
+    routes += floors.routes()
     routes.append(Mount("/{account}", app=_AccountRoutes(bridge)))
     app = Starlette(
         routes=routes,
@@ -128,6 +135,14 @@ def web_app(bridge: Bridge, control: ControlAccess | None = None) -> Starlette:
     )
     app.state.close = api.close
     return app
+
+
+def _home(bridge: Bridge) -> Home:
+    settings = bridge.settings
+    return Home(
+        (settings.web.public_url or "").rstrip("/"),
+        {name: entry.manifest for name, entry in settings.agents.items()},
+    )
 
 
 async def _store_state(bridge: Bridge) -> tuple[str, StorePulse | None]:

@@ -1,0 +1,1 @@
+"""Rooms of the bridge as Open Floor endpoints: agents of other makers join them over HTTP."""
