@@ -26,7 +26,7 @@ from bridge.model.turns import (
     Turn,
     TurnFailed,
 )
-from bridge.ports.agent import Agent, ChecksItself, KeepsFiles, TakesFeedback
+from bridge.ports.agent import Agent, ChecksItself, HasAddresses, KeepsFiles, TakesFeedback
 from bridge.ports.content_policy import ContentPolicy, TurnFilter
 from bridge.ports.findings import Finding
 from bridge.uacs import ToolCallPart, ToolResultPart, write
@@ -81,6 +81,11 @@ class GuardedAgent:
     async def check(self) -> Sequence[Finding]:
         """Returns the findings of the agent's own check; none for an agent that has no check."""
         return await self._agent.check() if isinstance(self._agent, ChecksItself) else ()
+
+    @property
+    def addresses(self) -> Sequence[str]:
+        """URIs that name the agent; none for one that has a name alone."""
+        return self._agent.addresses if isinstance(self._agent, HasAddresses) else ()
 
     async def forget_files(self, is_stored: Callable[[str], Awaitable[bool]]) -> int:
         """Deletes what the agent keeps of files that are no longer stored; returns how many."""

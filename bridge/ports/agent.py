@@ -65,6 +65,16 @@ class ChecksItself(Protocol):
 
 
 @runtime_checkable
+class HasAddresses(Protocol):
+    """An agent that other agents know by addresses, too."""
+
+    @property
+    def addresses(self) -> Sequence[str]:
+        """URIs that name it."""
+        ...
+
+
+@runtime_checkable
 class KeepsFiles(Protocol):
     """An agent that keeps something of files: copies at its vendor, or what it heard in them."""
 

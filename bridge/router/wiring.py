@@ -355,7 +355,7 @@ def wire_turns(
     hand_overs = HandOvers(store, notices, clock, signals.hand_over_taken)
     history = History(store, timeouts)
     presenter = AnswerPresenter(publisher, streams, outbound.typing, rooms.feed, clock, timeouts)
-    follow_ups = FollowUps(store, all_rooms, hand_overs, notices, clock)
+    follow_ups = FollowUps(store, all_rooms, shared.agents, hand_overs, notices, clock)
     runner = TurnRunner(
         store, all_rooms, shared.agents,
         TurnPreparation(history, tools, catalogue, shared.content.cards, clock, timeouts),

@@ -123,7 +123,7 @@ class OpenFloorRig(ServedRig):
             "features": {"text": {"mimeType": "text/plain", "tokens": [{"value": "An answer."}]}},
         }
         inner = {
-            "conversation": {"id": "0b0f5c9e-8f5e-5c6e-9d0e-2f6f3f1f7a11/bot"},
+            "conversation": {"id": "0b0f5c9e-8f5e-5c6e-9d0e-2f6f3f1f7a11"},
             "sender": {"speakerUri": "tag:x"},
             "events": [{"eventType": "utterance", "parameters": {"dialogEvent": said}}],
         }

@@ -22,7 +22,7 @@ from tests.agents.model_server import Answer, ModelServer, model_server
 from tests.agents.talking import message_from, nothing, room, text_of, tools, turn
 from tests.agents.vendors import JSON, KEY
 
-FLOOR = "0b0f5c9e-8f5e-5c6e-9d0e-2f6f3f1f7a11/bot"
+FLOOR = "0b0f5c9e-8f5e-5c6e-9d0e-2f6f3f1f7a11"
 HELLO = room(message_from("slack:T1:U1", "Hello?", "Alice Smith"))
 
 
@@ -120,6 +120,35 @@ async def test_an_agent_that_is_handed_over_to_begins_by_itself() -> None:
     assert texts == ["Hello?", "I connect you."]
     assert "hand-over" not in json.dumps(invite)
     assert text_of(events) == "Hi!"
+
+
+async def test_an_agent_that_invites_another_hands_the_conversation_over() -> None:
+    inviting = answer(
+        event("utterance", "I connect you."),
+        event("invite", to={"serviceUrl": "https://florist.test/of"}, reason="flowers"),
+        event("invite", to={"speakerUri": "tag:second.test,2026:1"}),
+    )
+    async with model_server(inviting) as api:
+        events = await asked(api, invited(HELLO))
+
+    data: Any = {"to": "https://florist.test/of", "why": "flowers"}
+    part: Any = {"type": "structured_data", "schema_id": HAND_OVER, "data": data}
+    assert text_of(events) == "I connect you."
+    assert [e for e in events if isinstance(e, PartGiven)] == [PartGiven(part=part)]
+    assert StateKept(state={"openfloor": {"invited": True}}) in events
+
+
+@pytest.mark.parametrize("words", [[TextPart(text="Have a blooming day!")], []])
+async def test_an_agent_is_told_that_another_gave_the_conversation_back(words: Any) -> None:
+    back = StructuredDataPart(schema_id=HAND_OVER, data={"to": BACK})
+    leaving = message_from("agent:pat", [*words, back], "pat", "assistant")
+    async with model_server(answer(event("utterance", "And now?"))) as api:
+        events = await asked(api, invited(room(*HELLO.messages, leaving)))
+
+    kinds = [one["eventType"] for one in sent(api)["events"]]
+    assert kinds == [*["utterance"] * len(words), "bye"]
+    assert sent(api)["events"][-1]["reason"] == "pat left"
+    assert text_of(events) == "And now?"
 
 
 async def test_a_good_bye_gives_the_conversation_back_after_the_last_words() -> None:

@@ -12,7 +12,7 @@ import structlog
 from bridge.agents.codec.json_values import obj
 from bridge.agents.openfloor.read import Answer, read_answer
 from bridge.agents.openfloor.settings import OpenFloorSettings
-from bridge.agents.openfloor.write import Peer, asking, conversation_id
+from bridge.agents.openfloor.write import Peer, asking
 from bridge.agents.transport.http import Http, Request, bearer
 from bridge.agents.transport.probe import probe
 from bridge.agents.transport.signing import ID, SIGNATURE, TIMESTAMP, sign, signing_key
@@ -51,6 +51,12 @@ class OpenFloorAgent:
         self._settings = settings
         self._tools = tools
 
+    @property
+    def addresses(self) -> Sequence[str]:
+        """Its `speakerUri` and its url, by which other agents invite it."""
+        settings = self._settings
+        return [settings.url, *([settings.speaker_uri] if settings.speaker_uri else [])]
+
     async def check(self) -> Sequence[Finding]:
         """Return whether the address is reachable; nobody is invited."""
         closed = not self._settings.private_addresses
@@ -77,7 +83,7 @@ class OpenFloorAgent:
         host = urlsplit(settings.url).hostname or ""
         yield AnswerRecorded(record=answer_record(API, room, self.name, losses, host=host))
         peer = self._peer()
-        floor = conversation_id(room, self.name)
+        floor = room.conversation_id
         invited = obj(self._state(room)).get("invited") is True
         question = asking(peer, room, invited=invited, history_events=settings.history_events)
         body = write_envelope(question)

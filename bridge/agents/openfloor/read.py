@@ -17,6 +17,7 @@ from bridge.openfloor.dialog import message_of
 from bridge.openfloor.envelope import (
     BYE,
     DECLINE_INVITE,
+    INVITE,
     UTTERANCE,
     YIELD_FLOOR,
     DialogEvent,
@@ -60,8 +61,12 @@ def read_answer(envelope: Envelope, conversation: str, now: datetime) -> Answer:
     if ending is not None and ending.type == DECLINE_INVITE:
         return Answer(events, _declined(ending), has_left=True, private=private)
     failure = None if events or ending is not None else _yielded(envelope.events)
-    given_back = () if ending is None else (_back(ending),)
-    return Answer((*events, *given_back), failure, ending is not None, private)
+    if ending is not None:
+        handed: tuple[AgentEvent, ...] = (_back(ending),)
+    else:
+        handed = tuple(_invited(envelope.events))[:1]
+    failure = None if handed else failure
+    return Answer((*events, *handed), failure, ending is not None, private)
 
 
 def _spoken(said: Sequence[DialogEvent], now: datetime) -> Iterator[AgentEvent]:
@@ -76,9 +81,22 @@ def _spoken(said: Sequence[DialogEvent], now: datetime) -> Iterator[AgentEvent]:
                 yield PartGiven(part=orjson.loads(write(part)))
 
 
+def _invited(events: Sequence[Event]) -> Iterator[PartGiven]:
+    """The agents that it invites: the conversation goes on with the first of them."""
+    for event in events:
+        if event.type == INVITE and event.to is not None:
+            to = event.to.speaker_uri or event.to.service_url
+            if to:
+                yield _hand_over(to, event.reason)
+
+
 def _back(ending: Event) -> PartGiven:
-    why = words_of(ending.reason)
-    data: dict[str, JsonValue] = {"to": BACK, **({"why": why} if why else {})}
+    return _hand_over(BACK, ending.reason)
+
+
+def _hand_over(to: str, reason: str | None) -> PartGiven:
+    why = words_of(reason)
+    data: dict[str, JsonValue] = {"to": to, **({"why": why} if why else {})}
     part: JsonValue = {"type": "structured_data", "schema_id": HAND_OVER, "data": data}
     return PartGiven(part=part)
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from bridge.agents.codec.speakers import agent_id
-from bridge.content.messages.agent_parts import hand_over_of, is_hidden
+from bridge.content.messages.agent_parts import BACK, hand_over_of, is_hidden
 from bridge.openfloor.dialog import Speaking, dialog_event_of
 from bridge.openfloor.envelope import (
+    BYE,
     INVITE,
     UTTERANCE,
     Address,
@@ -56,19 +57,16 @@ class Peer:
         return Address(speaker_uri=self.speaker_uri or None, service_url=self.url)
 
 
-def conversation_id(conversation: Conversation, agent: str) -> str:
-    """Return the id of the conversation with an agent: one floor for each room and agent."""
-    return f"{conversation.conversation_id}/{agent}"
-
-
 def asking(
     peer: Peer, conversation: Conversation, *, invited: bool, history_events: int
 ) -> Envelope:
     """Return the envelope of a turn: an invitation with what was said before, unless the agent is
     `invited` already, and the last message as an utterance for it. Where another agent handed over
-    to it, the invitation stands alone, and the agent begins."""
+    to it, the invitation stands alone, and the agent begins. Where an agent gave the conversation
+    back, that agent's good-bye follows its last words."""
     *before, last = conversation.messages
-    begins = any(hand_over_of(part) is not None for part in last.content)
+    to = next((found[0] for found in map(hand_over_of, last.content) if found is not None), None)
+    begins = to not in (None, BACK)
     events: list[Event] = []
     if not invited:
         said = [*before, last] if begins else before
@@ -76,10 +74,12 @@ def asking(
         history = spoken[len(spoken) - min(history_events, len(spoken)) :]
         past = tuple(dialog_event_of(_shown(m), _speaking(m, peer)) for m in history)
         events.append(Event(INVITE, to=peer.address, history=past))
-    if invited or not begins:
+    if (invited or not begins) and _is_said(last):
         utterance = dialog_event_of(_shown(last), _speaking(last, peer))
-        to = peer.address if peer.root == "openFloor" else None
-        events.append(Event(UTTERANCE, to=to, dialog_event=utterance))
+        whom = peer.address if peer.root == "openFloor" else None
+        events.append(Event(UTTERANCE, to=whom, dialog_event=utterance))
+    if to == BACK:
+        events.append(Event(BYE, reason=f"{last.actor.name or last.actor.id} left"))
     return envelope(peer, conversation, events)
 
 
@@ -87,7 +87,7 @@ def envelope(peer: Peer, conversation: Conversation, events: Sequence[Event]) ->
     """Return an envelope of the bridge to the agent."""
     conversants = _conversants(peer, conversation) if peer.root == "openFloor" else ()
     return Envelope(
-        talk=Talk(conversation_id(conversation, peer.agent), conversants=conversants),
+        talk=Talk(conversation.conversation_id, conversants=conversants),
         sender=Sender(
             speaker_uri=speaker_uri("bridge", peer.authority),
             service_url=peer.service_url or None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 import structlog
@@ -14,6 +14,7 @@ from bridge.content.messages.parts import message_text
 from bridge.model import ActorId, MessageId, RoomId, TurnId
 from bridge.model.archive_records import StoredMessage
 from bridge.model.turn_records import NewTurn, StoredTurn
+from bridge.ports.agent import Agent, HasAddresses
 from bridge.ports.clock import Clock
 from bridge.ports.store.agents import AgentStore
 from bridge.router.outbound.notices import Notices, notice_id, plain_markdown
@@ -31,10 +32,17 @@ class FollowUps:
     turn that a person called: at most so many as the room allows."""
 
     def __init__(
-        self, store: AgentStore, rooms: Rooms, hand_overs: HandOvers, notices: Notices, clock: Clock
+        self,
+        store: AgentStore,
+        rooms: Rooms,
+        agents: Mapping[str, Agent],
+        hand_overs: HandOvers,
+        notices: Notices,
+        clock: Clock,
     ) -> None:
         self._store = store
         self._rooms = rooms
+        self._agents = agents
         self._hand_overs = hand_overs
         self._notices = notices
         self._clock = clock
@@ -51,7 +59,7 @@ class FollowUps:
         if membership is None:
             yield ()
             return
-        hand_over = next(filter(None, map(hand_over_of, answer.content)), None)
+        hand_over = self._hand_over_in(room, answer)
         mentioned = (
             _named(room, membership, answer)
             if hand_over is None
@@ -68,6 +76,19 @@ class FollowUps:
             await self._post_limit(room, before)
         if hand_over is not None and (called or not mentioned or hand_over[0] == BACK):
             await self._hand_over(room, membership, hand_over, origin, answer)
+
+    def _hand_over_in(self, room: Room, answer: Message) -> tuple[str, str] | None:
+        """The hand-over in an answer. An agent of the room may be named by an address of its."""
+        found = next(filter(None, map(hand_over_of, answer.content)), None)
+        if found is None or ("://" not in found[0] and not found[0].startswith("tag:")):
+            return found
+        to, reason = found
+        for membership in room.agents:
+            agent = self._agents.get(membership.agent)
+            known = agent.addresses if isinstance(agent, HasAddresses) else ()
+            if to.rstrip("/") in [address.rstrip("/") for address in known]:
+                return membership.agent, reason
+        return found
 
     def _next(
         self, room: Room, membership: AgentMembership, to: str, origin: StoredMessage
@@ -101,6 +122,12 @@ class FollowUps:
             await self._hand_overs.assign(room, spot, to, by, reason)
         else:
             log.warning("handover_rejected", room=room.id, agent=membership.agent, to=to)
+            await self._post_unknown(room, membership.agent, to)
+
+    async def _post_unknown(self, room: Room, agent: str, to: str) -> None:
+        text = f"⚠️ {agent} wanted to hand over to {to}, who is not in this room."
+        own_id = notice_id("unknown", room.id, repr(self._clock.time()))
+        await self._notices.post(own_id, plain_markdown(text), room.id, room.listeners())
 
     async def _post_limit(self, room: Room, before: int) -> None:
         log.warning("agent_turns_limited", room=room.id, turns=before)

@@ -137,7 +137,7 @@ async def test_people_answer_with_the_next_envelope(served: Served) -> None:
     token = await served.token("listener", role="human")
     await post(served, token, envelope({"eventType": "invite"}, talk="f1"))
     await served.local.say("slack", ROOM, "Who is there?")
-    await served.bridge.router.settled()
+    await served.local.until(lambda: served.stands("discord", "Who is there?"))
 
     answer = await post(served, token, envelope(talk="f1"))
     again = await post(served, token, envelope(talk="f1", speaker="tag:peer.test,2026:other"))
@@ -150,7 +150,7 @@ async def test_people_answer_with_the_next_envelope(served: Served) -> None:
 
 async def test_a_guest_hears_nothing_that_was_said_before_it_came(served: Served) -> None:
     await served.local.say("slack", ROOM, "Before the guest came")
-    await served.bridge.router.settled()
+    await served.local.until(lambda: served.stands("discord", "Before the guest came"))
     token = await served.token("late-guest", role="human")
 
     answer = await post(served, token, envelope({"eventType": "invite"}, talk="g1"))
@@ -163,7 +163,7 @@ async def test_a_peer_that_left_hears_no_more(served: Served) -> None:
     await post(served, token, envelope({"eventType": "invite"}, talk="h1"))
     left = await post(served, token, envelope({"eventType": "bye"}, talk="h1"))
     await served.local.say("slack", ROOM, "After the good-bye")
-    await served.bridge.router.settled()
+    await served.local.until(lambda: served.stands("discord", "After the good-bye"))
 
     answer = await post(served, token, envelope(talk="h1"))
 

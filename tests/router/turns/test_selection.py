@@ -547,6 +547,46 @@ async def test_an_agent_that_holds_nothing_gives_nothing_back(clock: FakeClock) 
     assert not any("is done" in text for text in club.billing.texts("b"))
 
 
+class Invites(Says):
+    """Invites another agent by an address, as Open Floor agents do."""
+
+    async def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        self.questions.append(turn.trigger)
+        yield TextDelta(text="one moment")
+        yield PartGiven(part=handing({"to": self.words[0]}))
+        yield TurnDone()
+
+
+class Addressed(Says):
+    """Has addresses beside its name."""
+
+    addresses = ("https://money.test/of", "tag:money.test,2026:1")
+
+
+@pytest.mark.parametrize(
+    ("address", "holder"),
+    [
+        ("https://money.test/of/", "money"),
+        ("tag:money.test,2026:1", "money"),
+        ("https://unknown.test", None),
+    ],
+)
+async def test_an_agent_is_invited_by_its_address(
+    clock: FakeClock, address: str, holder: str | None
+) -> None:
+    club = Club(clock, FRONT, AgentMembership("money"))
+    club.rig.agents = {"front": Invites("front", address), "money": Addressed("money")}
+    async with club.rig.run():
+        await club.say("hello")
+        await clock.advance(10)
+
+    assert [one.agent for one in await club.rig.store.holdings()] == ([holder] if holder else [])
+    unknown = any("who is not in this room" in text for text in club.billing.texts("b"))
+    assert unknown == (holder is None)
+
+
 async def test_handing_over_to_the_one_that_handed_over_gives_back(clock: FakeClock) -> None:
     club, front = handing_club(clock, {"to": "money"})
     money = Hands("money")

@@ -1,0 +1,133 @@
+"""Smart Errands, the first use case of the Open Floor paper: a person, an assistant and four agents
+of other makers, each a process of its own, on three platforms and in one archive."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bridge.app.build import Bridge
+from bridge.model import RoomId
+from bridge.model.export_records import ArchiveFilter
+from bridge.model.refs import BRIDGE
+from bridge.uacs import TextPart
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
+from tests.e2e.story_agents import STORIES, dialogue
+from tests.waiting import LONGEST_WAIT
+
+ROOM = "general"
+PLATFORMS = ("slack", "discord", "teams")
+
+
+@asynccontextmanager
+async def story_agent(name: str, urls: Mapping[str, str]) -> AsyncGenerator[str]:
+    """The address of an agent that runs in a process of its own."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tests.e2e.story_agents", name, json.dumps(urls),
+        stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        assert process.stdout
+        async with asyncio.timeout(LONGEST_WAIT):
+            port = int(await process.stdout.readline())
+        yield f"http://127.0.0.1:{port}/floor"
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+@asynccontextmanager
+async def agents() -> AsyncGenerator[Mapping[str, str]]:
+    """The addresses of all agents; Cassandra knows those of the others."""
+    urls: dict[str, str] = {}
+    async with AsyncExitStack() as stack:
+        for name in ("pat", "charles", "sukanya", "andrew", "cassandra"):
+            urls[name] = await stack.enter_async_context(story_agent(name, dict(urls)))
+        yield urls
+
+
+def settings(local: Sandbox, folder: Path, urls: Mapping[str, str]) -> dict[str, Any]:
+    found = configuration(local, folder / "bridge.sqlite3", channels=(ROOM,))
+    for name, url in urls.items():
+        found["agents"][name] = {"kind": "openfloor", "url": url, "private_addresses": True}
+    seats = [{"agent": name, "listen": "mentions"} for name in urls if name != "cassandra"]
+    found["rooms"][ROOM]["agents"] = [{"agent": "cassandra", "listen": "always"}, *seats]
+    return found
+
+
+async def archived(bridge: Bridge) -> list[tuple[str, str]]:
+    """Who said what in the room, in order; without the bridge's notices and silent good-byes."""
+    room = bridge.rooms.by_id[RoomId(ROOM)].conversation
+    page = await bridge.store.archived_messages([room], ArchiveFilter(), after=None, limit=1000)
+    said = [
+        (stored.author, "\n\n".join(
+            part.text for part in stored.message.content if isinstance(part, TextPart)
+        ))
+        for stored in page.messages
+    ]  # fmt: skip
+    return [(who.name, text) for who, text in said if text and who.id != BRIDGE]
+
+
+async def until_said(bridge: Bridge, count: int) -> None:
+    """Until so many lines were said, and no agent works."""
+    async with asyncio.timeout(LONGEST_WAIT):
+        while (  # noqa: ASYNC110
+            len(await archived(bridge)) < count or await bridge.store.open_turns()
+        ):
+            await asyncio.sleep(0.02)
+    await bridge.router.settled()
+
+
+async def play(local: Sandbox, bridge: Bridge, errands: int) -> None:
+    """Emmett says his lines, each after the answers to the one before."""
+    lines = dialogue(errands)
+    for number, (speaker, text) in enumerate(lines):
+        if speaker == "Emmett":
+            await until_said(bridge, number)
+            await local.say("slack", ROOM, text)
+    await until_said(bridge, len(lines))
+
+
+@pytest.mark.parametrize("errands", [1, pytest.param(4, marks=pytest.mark.long)])
+async def test_the_dialogue_of_the_paper_stands_word_for_word_on_every_platform(
+    tmp_path: Path, errands: int
+) -> None:
+    expected = dialogue(errands)
+    async with local_sandbox(names=PLATFORMS, limits=False) as local, agents() as urls:
+        async with running(local, settings(local, tmp_path, urls)) as (bridge, _):
+            await play(local, bridge, errands)
+            said = [(who if who in STORIES else "Emmett", text)
+                    for who, text in await archived(bridge)]  # fmt: skip
+            holdings = await bridge.store.holdings()
+
+        assert [plain(text) for _, text in said] == [plain(text) for _, text in expected]
+        assert [who for who, _ in said] == [who for who, _ in expected]
+        assert holdings == []
+        for platform in PLATFORMS:
+            standing = local.standing(platform, ROOM)
+            texts = [plain(message.text) for message in standing]
+            for speaker, text in expected:
+                # Teams has no names for bots' posts: they stand before the words.
+                authors = [f"{m.author} {m.text}" for m, own in zip(standing, texts, strict=True)
+                           if plain(text) in own]  # fmt: skip
+                assert authors, f"{platform}: {text}"
+                if speaker != "Emmett":
+                    assert any(speaker in author for author in authors), (platform, text, authors)
+            one_by_one = iter(texts)
+            for _, text in expected:
+                assert any(plain(text) in shown for shown in one_by_one), f"{platform}: {text}"
+            notices = [m.text for m in standing if "answers in this room" in m.text]
+            ends = [m.text for m in standing if "is done" in m.text]
+            assert (len(notices), len(ends)) == (errands, errands), (notices, ends)
+
+
+def plain(text: str) -> str:
+    """The words without what platforms add for markup."""
+    return " ".join("".join(c for c in text if c.isalnum() or c.isspace()).split())
