@@ -102,9 +102,21 @@ class Handler(BaseHTTPRequestHandler):
     name = ""
     urls: dict[str, str] = {}  # noqa: RUF012
     places: dict[str, int] = {}  # noqa: RUF012
+    answers: dict[str, bytes] = {}  # noqa: RUF012  # a request that is repeated is answered again
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))["openFloor"]
+        key = self.headers["idempotency-key"]
+        if key not in self.answers:
+            self.answers[key] = self._answer(asked)
+        body = self.answers[key]
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _answer(self, asked: Any) -> bytes:
         own = {
             "speakerUri": f"tag:{self.name}.test,2026:1",
             "serviceUrl": self.urls.get(self.name, ""),
@@ -126,12 +138,7 @@ class Handler(BaseHTTPRequestHandler):
             "schema": {"version": "1.1.0"}, "conversation": {"id": conversation}, "sender": own,
             "events": events,
         }  # fmt: skip
-        body = json.dumps({"openFloor": inner}).encode()
-        self.send_response(200)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+        return json.dumps({"openFloor": inner}).encode()
 
     def _says(self, text: str | None, then: str | None, own: dict[str, str]) -> list[Any]:
         events: list[Any] = []

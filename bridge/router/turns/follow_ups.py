@@ -77,6 +77,15 @@ class FollowUps:
         if hand_over is not None and (called or not mentioned or hand_over[0] == BACK):
             await self._hand_over(room, membership, hand_over, origin, answer)
 
+    async def hand_over_by(self, context: TurnContext, answer: Message) -> None:
+        """Hand over as an answer says that was kept before the bridge stopped; nothing happens
+        where that was done. Raises StoreError."""
+        room = self._rooms.by_id.get(context.turn.room, context.room)
+        membership = room.membership(context.turn.agent)
+        hand_over = self._hand_over_in(room, answer)
+        if membership is not None and hand_over is not None:
+            await self._hand_over(room, membership, hand_over, context.origin, answer)
+
     def _hand_over_in(self, room: Room, answer: Message) -> tuple[str, str] | None:
         """The hand-over in an answer. An agent of the room may be named by an address of its."""
         found = next(filter(None, map(hand_over_of, answer.content)), None)

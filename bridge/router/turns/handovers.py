@@ -72,6 +72,9 @@ class HandOvers:
     async def assign(self, room: Room, spot: str, agent: str, by: str, reason: str = "") -> str:
         """Let another agent answer at this place, and tell the room. Returns the answer for whoever
         asked. Raises StoreError."""
+        now = self._by_spot.get((room.id, spot))
+        if now is not None and (now.agent, now.by) == (agent, by):
+            return f"{agent} answers here already."
         await self._hold(room, spot, agent, by, self._earlier(room, spot, agent))
         because = f": {reason}" if reason else ""
         await self._post(room, spot, f"🔁 @{agent} answers {_where(spot)} from now on{because}")

@@ -112,6 +112,8 @@ class TurnRunner:
             error = "the room or the agent is no longer configured"
             await self._store.set_turn(stored.id, "failed", error=error)
             return ()
+        if stored.attempts and await self._ending.goes_on(context):
+            return ()  # what its answer calls is in the store, and begins with the bridge
         await self._store.set_turn(stored.id, "running")
         running = await self._preparation.prepare(context, inputs)
         try:
@@ -389,6 +391,16 @@ class TurnEnding:
         async with self._follow_ups.of(running.context, running.answer.message()) as called:
             await keep("complete", called)
         return called
+
+    async def goes_on(self, context: TurnContext) -> bool:
+        """End a turn whose answer was kept whole before the bridge stopped: its agent is not asked
+        again, and a hand-over takes effect. Returns whether that is so. Raises StoreError."""
+        kept = await self._store.message(context.turn.answer_id)
+        if kept is None or kept.state != "complete":
+            return False
+        await self._follow_ups.hand_over_by(context, kept.message)
+        await self._store.set_turn(context.turn.id, "done", answer=context.turn.answer_id)
+        return True
 
     async def interrupt(self, turn: StoredTurn, context: TurnContext | None) -> None:
         """End a turn that does not go on after a stop; `asked` is None where its room or its
