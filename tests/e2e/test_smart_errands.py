@@ -4,61 +4,29 @@ of other makers, each a process of its own, on three platforms and in one archiv
 from __future__ import annotations
 
 import asyncio
-import json
-import sys
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bridge.app.build import Bridge
+from bridge.app.demo.stories.agents import story_agents, with_agents
+from bridge.app.demo.stories.smart_errands import SMART_ERRANDS as STORY
 from bridge.model import RoomId
 from bridge.model.export_records import ArchiveFilter
 from bridge.model.refs import BRIDGE
 from bridge.uacs import TextPart
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
-from tests.e2e.story_agents import STORIES, dialogue
 from tests.waiting import LONGEST_WAIT
 
 ROOM = "general"
 PLATFORMS = ("slack", "discord", "teams")
 
 
-@asynccontextmanager
-async def story_agent(name: str, urls: Mapping[str, str]) -> AsyncGenerator[str]:
-    """The address of an agent that runs in a process of its own."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.e2e.story_agents", name, json.dumps(urls),
-        stdout=asyncio.subprocess.PIPE,
-    )  # fmt: skip
-    try:
-        assert process.stdout
-        async with asyncio.timeout(LONGEST_WAIT):
-            port = int(await process.stdout.readline())
-        yield f"http://127.0.0.1:{port}/floor"
-    finally:
-        process.terminate()
-        await process.wait()
-
-
-@asynccontextmanager
-async def agents() -> AsyncGenerator[Mapping[str, str]]:
-    """The addresses of all agents; Cassandra knows those of the others."""
-    urls: dict[str, str] = {}
-    async with AsyncExitStack() as stack:
-        for name in ("pat", "charles", "sukanya", "andrew", "cassandra"):
-            urls[name] = await stack.enter_async_context(story_agent(name, dict(urls)))
-        yield urls
-
-
 def settings(local: Sandbox, folder: Path, urls: Mapping[str, str]) -> dict[str, Any]:
     found = configuration(local, folder / "bridge.sqlite3", channels=(ROOM,))
-    for name, url in urls.items():
-        found["agents"][name] = {"kind": "openfloor", "url": url, "private_addresses": True}
-    seats = [{"agent": name, "listen": "mentions"} for name in urls if name != "cassandra"]
-    found["rooms"][ROOM]["agents"] = [{"agent": "cassandra", "listen": "always"}, *seats]
+    with_agents(found, ROOM, STORY, urls)
     return found
 
 
@@ -87,7 +55,7 @@ async def until_said(bridge: Bridge, count: int) -> None:
 
 async def play(local: Sandbox, bridge: Bridge, errands: int) -> None:
     """Emmett says his lines, each after the answers to the one before."""
-    lines = dialogue(errands)
+    lines = STORY.dialogue(errands)
     for number, (speaker, text) in enumerate(lines):
         if speaker == "Emmett":
             await until_said(bridge, number)
@@ -99,11 +67,14 @@ async def play(local: Sandbox, bridge: Bridge, errands: int) -> None:
 async def test_the_dialogue_of_the_paper_stands_word_for_word_on_every_platform(
     tmp_path: Path, errands: int
 ) -> None:
-    expected = dialogue(errands)
-    async with local_sandbox(names=PLATFORMS, limits=False) as local, agents() as urls:
+    expected = STORY.dialogue(errands)
+    async with (
+        local_sandbox(names=PLATFORMS, limits=False) as local,
+        story_agents(STORY) as urls,
+    ):
         async with running(local, settings(local, tmp_path, urls)) as (bridge, _):
             await play(local, bridge, errands)
-            said = [(who if who in STORIES else "Emmett", text)
+            said = [(who if who in STORY.agents else "Emmett", text)
                     for who, text in await archived(bridge)]  # fmt: skip
             holdings = await bridge.store.holdings()
 

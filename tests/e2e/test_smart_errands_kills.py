@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from bridge.app.demo.stories.agents import story_agents, with_agents
+from bridge.app.demo.stories.smart_errands import SMART_ERRANDS as STORY
 from bridge.model.export_records import ArchiveFilter
 from bridge.model.refs import BRIDGE
 from bridge.runtime.clock import SystemClock
 from bridge.store.sqlite import open_sqlite_to_read
 from bridge.uacs import TextPart
 from tests.e2e.processes import Spot, bridge_beside, rooms_across, sandbox_beside
-from tests.e2e.story_agents import STORIES, dialogue
-from tests.e2e.test_smart_errands import agents, plain
+from tests.e2e.test_smart_errands import plain
 
 SEED = int(os.environ.get("KILL_SEED", "3"))
 
@@ -40,28 +41,29 @@ async def archived(store: Path) -> tuple[list[tuple[str, str]], bool]:
         parts = [part.text for part in stored.message.content if isinstance(part, TextPart)]
         if stored.author.id != BRIDGE and any(parts):
             name = stored.author.name
-            said.append((name if name in STORIES else "Emmett", "\n\n".join(parts)))
+            said.append((name if name in STORY.agents else "Emmett", "\n\n".join(parts)))
     return said, works
 
 
 async def play_killed(folder: Path, *, errands: int, kills: int) -> None:
     """Emmett says his lines; the bridge is killed after some of them, in the midst of its work."""
-    chance, lines, store = random.Random(SEED), dialogue(errands), folder / "bridge.sqlite3"
+    chance, lines, store = (
+        random.Random(SEED),
+        STORY.dialogue(errands),
+        folder / "bridge.sqlite3",
+    )
     asked = [number for number, (who, _) in enumerate(lines) if who == "Emmett"]
     per_line = {number: kills * (at + 1) // len(asked) - kills * at // len(asked)
                 for at, number in enumerate(asked)}  # fmt: skip
-    async with sandbox_beside(channels=1, limits=False) as local, agents() as urls:
+    async with (
+        sandbox_beside(channels=1, limits=False) as local,
+        story_agents(STORY) as urls,
+    ):
         parts, rooms = rooms_across(local, ("slack", "discord"))
         spots, (name, room) = rooms[0], next(iter(parts["rooms"].items()))
-        parts["agents"] = {
-            who: {"kind": "openfloor", "url": url, "private_addresses": True}
-            for who, url in urls.items()
-        }
-        room["agents"] = [
-            {"agent": who, "listen": "always" if who == "cassandra" else "mentions"}
-            for who in ("cassandra", *(one for one in urls if one != "cassandra"))
-        ]
-        settings = {**parts, "store": {"path": str(store)}, "rooms": {name: room}}
+        parts["agents"], parts["rooms"] = {}, {name: room}
+        with_agents(parts, name, STORY, urls)
+        settings = {**parts, "store": {"path": str(store)}}
         spot: Spot = spots[0]
         async with bridge_beside(local, settings, folder) as bridge:
             await bridge.start()

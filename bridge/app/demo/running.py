@@ -6,9 +6,10 @@ import asyncio
 import contextlib
 import os
 import socket
-from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from starlette.responses import Response
 
@@ -80,11 +81,16 @@ class Demo:
 
 @contextlib.asynccontextmanager
 async def running_demo(
-    folder: Path, *, pace: float, lines: Sequence[Line] = ()
+    folder: Path,
+    *,
+    pace: float,
+    lines: Sequence[Line] = (),
+    change: Callable[[dict[str, Any]], None] = lambda _: None,
 ) -> AsyncGenerator[tuple[Demo, asyncio.Task[None]]]:
     """Run a demo with its store in `folder`; yields it and the task of its bridge.
 
-    Authors of `lines` who are not on their platform join it before the bridge starts.
+    Authors of `lines` who are not on their platform join it before the bridge starts; `change` may
+    change the configuration.
     """
     labels = {name: local.label for name, local in demo_types().items()}
     async with _sandbox() as sandbox, serving_desk(labels) as desk:
@@ -94,6 +100,7 @@ async def running_demo(
         settings, environment = configuration(
             worlds, base_url, folder / STORE, pace, desk, _free_port()
         )
+        change(settings)
         ready: asyncio.Future[tuple[Bridge, str]] = asyncio.get_running_loop().create_future()
         with _environment(environment):
             running = asyncio.create_task(

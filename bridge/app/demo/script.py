@@ -60,7 +60,7 @@ async def play_script(demo: Demo, *, json_only: bool = False, timeout: float = L
     problems += _compare_archive(conversation, played) + _compare_growth(played)
     document = conversation.model_dump(mode="json", exclude_none=True)
     if not json_only:
-        click.echo("\n\n".join(_transcript(demo, platform) for platform in demo.sides))
+        click.echo("\n\n".join(transcript(demo, platform) for platform in demo.sides))
         click.echo(f"\n{_summary(played, problems)}\n\n{ARCHIVE_MARK}")
     click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
     for problem in problems:
@@ -238,7 +238,8 @@ def _difference(title: str, expected: Sequence[str], actual: Sequence[str]) -> l
 # --- printing -----------------------------------------------------------------------------------
 
 
-def _transcript(demo: Demo, platform: str) -> str:
+def transcript(demo: Demo, platform: str) -> str:
+    """Return what the first room shows on a platform, as text."""
     side = demo.sides[platform]
     channel = next(channel.name for channel in side.channels if channel.room == ROOMS[0])
     title = f"{side.label}: #{channel} of {side.workspace_name}"

@@ -6,9 +6,10 @@ import asyncio
 import contextlib
 import tempfile
 import webbrowser
-from collections.abc import Generator, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 import structlog
@@ -19,7 +20,10 @@ from bridge.app.demo.lines import Line, lines_of
 from bridge.app.demo.page import page_app
 from bridge.app.demo.running import Demo, running_demo
 from bridge.app.demo.script import play_script
-from bridge.app.demo.world import demo_types
+from bridge.app.demo.stories.agents import story_agents, with_agents
+from bridge.app.demo.stories.playing import lines_of_story, play_story, tell
+from bridge.app.demo.stories.story import Story
+from bridge.app.demo.world import ROOMS, demo_types
 from bridge.app.run import stop_signals
 from bridge.app.web.server import WebServer
 from bridge.errors import BridgeError, ConfigError
@@ -29,6 +33,7 @@ log = structlog.get_logger()
 
 _PAGE_PACE = 0.09  # seconds between two words of the agent: slow enough to see
 _SCRIPT_PACE = 0.03
+_STORY_PAUSE = 2.0  # seconds in which people read an answer
 _ENDS = 2.0  # seconds for a bridge to end after it closed its store
 _INTERRUPTED = 130  # exit code of a script that was interrupted
 
@@ -43,6 +48,7 @@ class DemoOptions:
     browser: bool = False
     quiet_room: bool = False
     data: Path | None = None
+    story: Story | None = None
 
 
 async def show(options: DemoOptions) -> int:
@@ -62,25 +68,48 @@ async def show(options: DemoOptions) -> int:
 
 
 async def _script(options: DemoOptions, folder: Path) -> int:
+    if (story := options.story) is not None:
+        async with _story_demo(folder, story, _SCRIPT_PACE) as (demo, running):
+            return await _played(play_story(demo, story), running)
     lines = lines_of("script", demo_types())
-    async with running_demo(folder, pace=_SCRIPT_PACE, lines=lines) as (
-        demo,
-        running,
-    ):
-        playing = asyncio.create_task(play_script(demo, json_only=options.json_only))
-        await asyncio.wait({playing, running}, return_when=asyncio.FIRST_COMPLETED)
-        if not playing.done():
-            playing.cancel()
-            raise asyncio.CancelledError  # a signal stopped the bridge
-        return playing.result()
+    async with running_demo(folder, pace=_SCRIPT_PACE, lines=lines) as (demo, running):
+        return await _played(play_script(demo, json_only=options.json_only), running)
+
+
+async def _played(play: Coroutine[None, None, int], running: asyncio.Task[None]) -> int:
+    """The exit code of a script, unless a signal stops the bridge before it ends."""
+    playing = asyncio.create_task(play)
+    await asyncio.wait({playing, running}, return_when=asyncio.FIRST_COMPLETED)
+    if not playing.done():
+        playing.cancel()
+        raise asyncio.CancelledError
+    return playing.result()
+
+
+@contextlib.asynccontextmanager
+async def _story_demo(
+    folder: Path, story: Story, pace: float
+) -> AsyncGenerator[tuple[Demo, asyncio.Task[None]]]:
+    """The demo with the agents of a story, each in a process of its own."""
+    async with story_agents(story) as addresses:
+
+        def change(settings: dict[str, Any]) -> None:
+            with_agents(settings, ROOMS[0], story, addresses)
+
+        lines = lines_of_story(story)
+        async with running_demo(folder, pace=pace, lines=lines, change=change) as running:
+            yield running
 
 
 async def _page(options: DemoOptions, folder: Path) -> int:
     closing = asyncio.Event()
-    async with (
-        contextlib.AsyncExitStack() as ends,
-        running_demo(folder, pace=_PAGE_PACE) as (demo, running),
-    ):
+    story = options.story
+    started = (
+        running_demo(folder, pace=_PAGE_PACE)
+        if story is None
+        else _story_demo(folder, story, _PAGE_PACE)
+    )
+    async with contextlib.AsyncExitStack() as ends, started as (demo, running):
         types = demo_types()
         plays = {
             "scene": lambda: _act_on_page(demo, running, lines_of("scene", types), 1.3),
@@ -88,10 +117,14 @@ async def _page(options: DemoOptions, folder: Path) -> int:
         }
         app = page_app(demo, plays, closing)
         server = await _serve(app, options.port)
-        opening = (
-            () if options.quiet_room else lines_of("opening", types)
-        )  # the page does not begin empty
-        background = asyncio.create_task(_act_on_page(demo, running, opening, 0.15))
+        # The page does not begin empty.
+        opening = () if options.quiet_room or story else lines_of("opening", types)
+        begins = (
+            _act_on_page(demo, running, opening, 0.15)
+            if story is None
+            else _tell_on_page(demo, running, story)
+        )
+        background = asyncio.create_task(begins)
         try:
             click.echo(f"The demo is at {server.url} (Ctrl-C stops it and all that it started)")
             if options.browser:
@@ -112,6 +145,16 @@ async def _act_on_page(
     """Play a scene on the page; it is no failure if the bridge stops meanwhile."""
     try:
         await act_out(demo, lines, pause=pause)
+    except BridgeError as error:
+        await asyncio.wait({running}, timeout=_ENDS)
+        if not running.done():
+            log.warning("demo_scene_failed", error=str(error))
+
+
+async def _tell_on_page(demo: Demo, running: asyncio.Task[None], story: Story) -> None:
+    """Play a story on the page; it is no failure if the bridge stops meanwhile."""
+    try:
+        await tell(demo, story, pause=_STORY_PAUSE)
     except BridgeError as error:
         await asyncio.wait({running}, timeout=_ENDS)
         if not running.done():

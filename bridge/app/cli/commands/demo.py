@@ -27,6 +27,11 @@ import click
     help="The page's port; 0, or a port in use, becomes a free one.",
 )
 @click.option("--open/--no-open", "browser", default=False, help="Open the page in a browser.")
+@click.option(
+    "--story",
+    type=click.Choice(["smart-errands"]),
+    help="Play a story with agents of several makers, which speak Open Floor.",
+)
 @click.option("--quiet-room", is_flag=True, help="Begin with empty channels.")
 @click.option(
     "--data",
@@ -35,8 +40,14 @@ import click
     help="The folder of the bridge's store; without it, the store is removed at the end.",
 )
 def command(
-    scripted: bool, json_only: bool, port: int, browser: bool, quiet_room: bool, data: Path | None
-) -> None:  # fmt: skip
+    scripted: bool,
+    json_only: bool,
+    port: int,
+    browser: bool,
+    story: str | None,
+    quiet_room: bool,
+    data: Path | None,
+) -> None:
     """Show the bridge at work: local platforms, an agent, and one page to write on.
 
     A small local version of each platform starts on this machine, the bridge joins them through the
@@ -47,11 +58,13 @@ def command(
       uacs-bridge demo --open
       uacs-bridge demo --script
       uacs-bridge demo --script --json-only > conversation.json
+      uacs-bridge demo --story smart-errands --open
     """
     import asyncio
     import logging
 
     from bridge.app.demo.show import DemoOptions, show
+    from bridge.app.demo.stories.smart_errands import STORIES
     from bridge.app.demo.world import demo_types
     from bridge.app.logs.setup import configure_logs
     from bridge.app.settings.file import LogSettings
@@ -60,5 +73,6 @@ def command(
     for sdk in (logger for local in demo_types().values() for logger in local.sdk_loggers):
         # They miss voice, and an open socket at the end; connectors say themselves what is wrong.
         logging.getLogger(sdk).setLevel(logging.CRITICAL)
-    options = DemoOptions(scripted or json_only, json_only, port, browser, quiet_room, data)
+    told = None if story is None else STORIES[story]
+    options = DemoOptions(scripted or json_only, json_only, port, browser, quiet_room, data, told)
     raise SystemExit(asyncio.run(show(options)))
