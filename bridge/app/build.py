@@ -14,13 +14,16 @@ import structlog
 from pydantic import BaseModel
 
 from bridge.app.account_values import AccountShelf, KeyValueAccess, Overlay
+from bridge.app.agent_directory.directory import Directory, DirectorySettings
+from bridge.app.agent_directory.home import Home, home_of
+from bridge.app.agent_directory.tools import AgentTools
 from bridge.app.files.fetch import FetchLimits, GuardedFetcher
 from bridge.app.files.file_links import FileLinks
 from bridge.app.files.pictures import AgentPicture, AuthorPictures, agent_picture
 from bridge.app.origin import check_one_place
 from bridge.app.redaction import hide_secrets
 from bridge.app.rooms.find import find_rooms
-from bridge.app.settings.file import Settings, secrets_of
+from bridge.app.settings.file import AGENT_TOOLS, Settings, secrets_of
 from bridge.app.settings.keys import key_for, known_key
 from bridge.app.settings.needs import check_needs
 from bridge.app.settings.quotas import quota_of
@@ -82,6 +85,7 @@ class Bridge:
     links: FileLinks | None
     tools: McpToolbox
     pictures: AuthorPictures
+    directory: Directory
 
     unready: dict[str, str] = field(default_factory=dict[str, str])
     reload: Callable[[], Awaitable[list[str]]] = reload_unavailable
@@ -111,6 +115,20 @@ class _AgentTools:
         return AccountShelf(self.key_value_access, AccountId(f"agent:{agent}"))
 
 
+class _Current:
+    """The settings that are in effect, for what is built before the bridge."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = lambda: settings
+
+    def home(self) -> Home:
+        return home_of(self.settings())
+
+    def directory(self) -> DirectorySettings:
+        own = self.settings().openfloor
+        return DirectorySettings(own.directory, own.private_addresses)
+
+
 async def build(settings: Settings) -> Bridge:
     """Open the store, build accounts and agents, and find the channels.
 
@@ -130,7 +148,10 @@ async def build(settings: Settings) -> Bridge:
         instance = await instance_of(store, lambda: uuid4().hex)
         connectors = build_connectors(settings, store, clock, files=files, instance=instance)
         agents = build_agents(settings, store, clock, files)
-        tools = open_toolbox(settings.tools, SecretReader(store), clock, files)
+        current = _Current(settings)
+        directory = Directory(current.home, current.directory, clock)
+        own = {AGENT_TOOLS: AgentTools(directory)}
+        tools = open_toolbox(settings.tools, SecretReader(store), clock, files, own)
         problems: list[str] = []
         rooms = await find_rooms(settings, connectors, store, problems)
         drawn = agent_pictures(settings, problems)
@@ -151,10 +172,12 @@ async def build(settings: Settings) -> Bridge:
         clock=clock, timeouts=timeouts_of(settings),
         content=ContentServices(all_cards(settings), files, pictures), tools=tools,
     )  # fmt: skip
-    return Bridge(
+    bridge = Bridge(
         settings, store, connectors, agents, rooms, router, clock, problems, files, links, tools,
-        pictures,
+        pictures, directory,
     )  # fmt: skip
+    current.settings = lambda: bridge.settings
+    return bridge
 
 
 def agent_pictures(settings: Settings, problems: list[str]) -> dict[str, AgentPicture]:

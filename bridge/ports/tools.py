@@ -44,6 +44,18 @@ class Tool:
     approval: ApprovalRule | None = None
 
 
+class ToolProvider(Protocol):
+    """Tools of the bridge itself."""
+
+    async def tools(self) -> Sequence[Tool]:
+        """Return the tools."""
+        ...
+
+    async def call(self, tool: Tool, call: ToolCallPart) -> ToolResultPart:
+        """Call one of them; a failure is a result, too."""
+        ...
+
+
 class Toolbox(Protocol):
     """All tool servers."""
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from bridge.content.messages.tool_names import tool_names
 from bridge.ports.clock import Clock
 from bridge.ports.files import Files
 from bridge.ports.secrets import SecretSource
-from bridge.ports.tools import Tool
+from bridge.ports.tools import Tool, ToolProvider
 from bridge.tools.mcp_server import McpServer, check_installed
 from bridge.tools.settings import ToolServerSettings
 from bridge.uacs import ToolCallPart, ToolResultPart
@@ -21,16 +22,18 @@ def open_toolbox(
     secrets: SecretSource,
     clock: Clock,
     files: Files | None,
+    own: Mapping[str, ToolProvider] = MappingProxyType({}),
 ) -> McpToolbox:
-    """Return the toolbox. A server is connected when its tools or its state are first requested.
-    Raises ConfigError if there are servers but no SDK."""
+    """Return the toolbox, with tools of the bridge's `own` by the names of their servers. A server
+    is connected when its tools or its state are first requested. Raises ConfigError if there are
+    servers but no SDK."""
     if settings:
         check_installed()
 
     def server(name: str, tool_server_settings: ToolServerSettings) -> McpServer:
         return McpServer(name, tool_server_settings, secrets, clock, files)
 
-    return McpToolbox(settings, server)
+    return McpToolbox(settings, server, own)
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,10 @@ class McpToolbox:
         self,
         settings: Mapping[str, ToolServerSettings],
         server: Callable[[str, ToolServerSettings], McpServer],
+        own: Mapping[str, ToolProvider] = MappingProxyType({}),
     ) -> None:
         self._server = server
+        self._own = own
         self._listener: Callable[[str], None] = lambda server: None
         self.settings = dict(settings)
         self.servers = {name: self._open(name, value) for name, value in settings.items()}
@@ -86,7 +91,7 @@ class McpToolbox:
     async def tools(self, servers: Sequence[str]) -> Sequence[Tool]:
         """Return the tools of these servers, under unique names."""
         servers_named = [
-            self.servers[name] for name in dict.fromkeys(servers) if name in self.servers
+            server for name in dict.fromkeys(servers) if (server := self._named(name)) is not None
         ]
         lists = await asyncio.gather(*(server.tools() for server in servers_named))
         tools = [tool for listed in lists for tool in listed]
@@ -95,11 +100,14 @@ class McpToolbox:
 
     async def call(self, tool: Tool, call: ToolCallPart) -> ToolResultPart:
         """Make a call; a failure is a result, too."""
-        server = self.servers.get(tool.server)
+        server = self._named(tool.server)
         if server is None:
             text = f"The tool was not called: there is no server {tool.server!r} any more."
             return ToolResultPart(tool_call_id=call.id, content=text, is_error=True)
         return await server.call(tool, call)
+
+    def _named(self, name: str) -> McpServer | ToolProvider | None:
+        return self.servers.get(name) or self._own.get(name)
 
     async def close(self) -> None:
         """Close all servers."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
+from collections.abc import Generator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -51,9 +53,15 @@ def test_the_beginning_of_a_value_is_read_alone(value: bytes) -> None:
     assert beginning(b"\0" + zlib.compress(value), 5) == value[:5]
 
 
-def blocks_of(*formats: str | None) -> sqlite3.Connection:
+@contextmanager
+def blocks_of(*formats: str | None) -> Generator[sqlite3.Connection]:
     """Blocks of payloads in these formats, numbered from 1; None has been removed."""
-    db = sqlite3.connect(":memory:")
+    with closing(sqlite3.connect(":memory:")) as db:
+        fill(db, formats)
+        yield db
+
+
+def fill(db: sqlite3.Connection, formats: Sequence[str | None]) -> None:
     db.execute("CREATE TABLE payload_blocks (first INTEGER PRIMARY KEY, count, payloads)")
     payload_blocks.add(db, 1, [("zip", b"one %d" % n) for n, _ in enumerate(formats, 1)])
     for number, form in enumerate(formats, 1):
@@ -61,7 +69,6 @@ def blocks_of(*formats: str | None) -> sqlite3.Connection:
             payload_blocks.remove(db, [number])
         elif form != "zip":
             payload_blocks.replace(db, number, (form, b"other %d" % number))
-    return db
 
 
 @pytest.mark.parametrize(
@@ -80,12 +87,10 @@ def blocks_of(*formats: str | None) -> sqlite3.Connection:
 def test_payloads_of_one_format_are_found_without_reading_others(
     formats: tuple[str | None, ...], wanted: set[str] | None, found: dict[int, tuple[str, bytes]]
 ) -> None:
-    db = blocks_of(*formats)
-
-    assert payload_blocks.payloads_of(db, range(1, len(formats) + 1), wanted) == found
+    with blocks_of(*formats) as db:
+        assert payload_blocks.payloads_of(db, range(1, len(formats) + 1), wanted) == found
 
 
 def test_a_format_behind_a_whole_block_of_gaps_is_found() -> None:
-    db = blocks_of(*[None] * 255, "zip")
-
-    assert payload_blocks.payloads_of(db, range(1, 257), {"zip"}) == {256: ("zip", b"one 256")}
+    with blocks_of(*[None] * 255, "zip") as db:
+        assert payload_blocks.payloads_of(db, range(1, 257), {"zip"}) == {256: ("zip", b"one 256")}

@@ -14,7 +14,6 @@ from bridge.app.api.api_keys import Authenticator, Caller
 from bridge.app.api.gateway import Gateway, RoomView
 from bridge.app.api.problems import Problem, store_trouble
 from bridge.app.api.queries import room_of
-from bridge.app.openfloor.manifests import Home, manifest_of_room
 from bridge.app.openfloor.serving import Serving
 from bridge.errors import InvalidData, StoreError
 from bridge.openfloor.manifest import write_manifest
@@ -29,12 +28,9 @@ _Answer = Callable[[Caller, RoomView, bytes], Awaitable[object]]
 class OpenFloor:
     """The endpoints of all rooms; peers authenticate with tokens of the API."""
 
-    def __init__(
-        self, gateway: Gateway, home: Callable[[], Home], answer_within: Callable[[], float]
-    ) -> None:
+    def __init__(self, gateway: Gateway, serving: Callable[[], Serving]) -> None:
         self._gateway = gateway
-        self._home = home
-        self._answer_within = answer_within
+        self._serving = serving
         self._authenticator = Authenticator(gateway.store, gateway.clock)
 
     def routes(self) -> Sequence[BaseRoute]:
@@ -60,7 +56,7 @@ class OpenFloor:
             return store_trouble(error).response()
 
     async def _manifest(self, _caller: Caller, room: RoomView, _body: bytes) -> object:
-        return write_manifest(manifest_of_room(self._home(), room))
+        return write_manifest(self._serving().manifest(room))
 
     async def _envelope(self, caller: Caller, room: RoomView, body: bytes) -> object:
         try:
@@ -69,8 +65,7 @@ class OpenFloor:
             raise Problem(400, str(error), todo=_ABOUT) from None
         for warning in read.warnings:
             log.debug("openfloor_envelope_warning", peer=caller.name, problem=warning)
-        serving = Serving(self._gateway, self._home(), self._answer_within())
-        return await serving.answer(caller, room, read.envelope, body)
+        return await self._serving().answer(caller, room, read.envelope, body)
 
 
 def _json(value: object) -> Response:

@@ -11,11 +11,13 @@ from uuid import uuid4
 
 import structlog
 
+from bridge.app.agent_directory.directory import Directory
+from bridge.app.agent_directory.home import Home
 from bridge.app.api.api_keys import Caller
 from bridge.app.api.gateway import Gateway, RoomView
 from bridge.app.api.messages import with_stored_files
 from bridge.app.api.view import outside_view
-from bridge.app.openfloor.manifests import Home, manifest_of_agent, manifest_of_room
+from bridge.app.openfloor.manifests import manifest_of_agent, manifest_of_room
 from bridge.app.openfloor.speakers import author_of, is_of
 from bridge.app.openfloor.visits import Visit, Visits
 from bridge.model import MessageId, MessagePosted, Place, message_id_of
@@ -34,6 +36,7 @@ from bridge.openfloor.envelope import (
     DialogEvent,
     Envelope,
     Event,
+    Manifest,
     Sender,
     Talk,
 )
@@ -47,6 +50,7 @@ log = structlog.get_logger()
 _PAGE = 50  # messages that one answer has
 _LOOK = 1.0  # seconds between two looks at what agents do
 _LONGEST_ID = 100  # characters
+_MOST = 10  # agents that a peer is told of
 _WAIT = "One moment please."
 
 
@@ -65,10 +69,21 @@ class _Floor:
 class Serving:
     """Answers envelopes of peers that visit rooms."""
 
-    def __init__(self, gateway: Gateway, home: Home, answer_within: float) -> None:
+    def __init__(
+        self,
+        gateway: Gateway,
+        home: Home,
+        answer_within: float,
+        directory: Directory | None = None,
+    ) -> None:
         self._gateway = gateway
         self._home = home
         self._answer_within = answer_within
+        self._directory = directory
+
+    def manifest(self, room: RoomView) -> Manifest:
+        """Return the manifest of a room."""
+        return manifest_of_room(self._home, room, discovery=self._directory is not None)
 
     async def answer(
         self, caller: Caller, room: RoomView, envelope: Envelope, body: bytes
@@ -118,22 +133,28 @@ class Serving:
             case type_ if type_ in (BYE, UNINVITE):
                 floor.visit = replace(floor.visit, joined=False)
             case type_ if type_ == GET_MANIFESTS:
-                self._publish(floor, event)
+                await self._publish(floor, event)
             case _:
                 log.debug("openfloor_event_ignored", peer=floor.caller.name, type=event.type)
 
-    def _publish(self, floor: _Floor, event: Event) -> None:
-        """Describe the room and its agents, or the one that was asked; nobody else is known."""
-        if event.scope == "external":
-            return
-        room, home = floor.room, self._home
-        everybody = [
-            manifest_of_room(home, room),
-            *(manifest_of_agent(home, room, agent) for agent in room.agents),
-        ]
-        wanted = event.to.speaker_uri if event.to is not None else None
-        found = [m for m in everybody if wanted in (None, m.identification.speaker_uri)]
-        floor.events.append(Event(PUBLISH_MANIFESTS, servicing=tuple(found)))
+    async def _publish(self, floor: _Floor, event: Event) -> None:
+        """Describe the room and its agents, or the one that was asked; to a peer that looks for
+        agents elsewhere all that the bridge knows, where it may tell."""
+        room, found = floor.room, list[Manifest]()
+        if event.scope != "external":
+            wanted = event.to.speaker_uri if event.to is not None else None
+            own = [
+                self.manifest(room),
+                *(manifest_of_agent(self._home, room, agent) for agent in room.agents),
+            ]
+            found = [m for m in own if wanted in (None, m.identification.speaker_uri)]
+        if event.scope in ("external", "all") and self._directory is not None:
+            task = _task_in(floor.envelope)
+            ranked = await self._directory.find(task, _MOST) if task else ()
+            known = {manifest.identification.speaker_uri for manifest in found}
+            found += [m for m in ranked if m.identification.speaker_uri not in known]
+        if found or event.scope != "external" or self._directory is not None:
+            floor.events.append(Event(PUBLISH_MANIFESTS, servicing=tuple(found)))
 
     async def _hear(self, floor: _Floor, event: Event, said: DialogEvent) -> None:
         """Post what somebody said. What is private is for one of our agents alone, and none of them
@@ -250,6 +271,12 @@ class Serving:
             root=asked.root,
             version=asked.version,
         )
+
+
+def _task_in(envelope: Envelope) -> str:
+    """The task for which a peer looks for agents: what it says privately in the same envelope."""
+    said = (e.dialog_event.text for e in envelope.events if e.is_private and e.dialog_event)
+    return " ".join(said)
 
 
 def _short(own_id: str) -> str:

@@ -42,6 +42,7 @@ _OWN_ADDRESSES = (
     "admin", "files", "healthz", "livez", "mcp", "metrics", "pictures", "readyz", "v1",
 )  # fmt: skip
 # Keys that all agents have besides `kind`.
+AGENT_TOOLS = "agents"  # tools of the bridge itself, with which agents find one another
 _SHARED = {"agents": frozenset({"quota", "picture", "policies", "tools", "manifest"})}
 _HEX = re.compile(r"[0-9A-Fa-f]{32,}")  # signing secrets look like this
 _LISTS = ("tuple_type", "list_type", "set_type", "frozen_set_type")
@@ -122,6 +123,20 @@ class WebSettings(StrictSettings):
 class OpenFloorServerSettings(StrictSettings):
     """Settings of the rooms' Open Floor endpoints, `/openfloor/ROOM`."""
 
+    directory: tuple[str, ...] = Field(
+        default=(),
+        description="Addresses that are asked for manifests of agents, when an agent looks for "
+        "others (tools: [agents]).",
+    )
+    private_addresses: bool = Field(
+        default=False,
+        description="Whether an address of the directory may be in a private network.",
+    )
+    discovery: bool = Field(
+        default=False,
+        description="Whether peers that look for agents are told of all that the bridge knows, "
+        "ranked for their task.",
+    )
     answer_seconds: float = Field(
         default=25.0,
         ge=0,
@@ -535,7 +550,7 @@ def _unknown_tools(settings: Settings) -> list[str]:
         f"{where}: there is no tool server {tool!r}{nearest(tool, settings.tools)}"
         for where, tools in named
         for tool in tools
-        if tool not in settings.tools
+        if tool not in settings.tools and tool != AGENT_TOOLS
     ]
 
 

@@ -22,8 +22,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import Receive, Scope, Send
 
+from bridge.app.agent_directory.home import home_of
 from bridge.app.api.api_keys import token_from_json
-from bridge.app.api.gateway import BridgeGateway
+from bridge.app.api.gateway import BridgeGateway, Gateway
 from bridge.app.api.problems import Problem
 from bridge.app.api.routes import Api
 from bridge.app.archive.backfill import backfill_channels, backfill_json
@@ -33,8 +34,8 @@ from bridge.app.build import Bridge
 from bridge.app.control import ControlAccess
 from bridge.app.files.derived import forget_files
 from bridge.app.files.file_links import file_routes
-from bridge.app.openfloor.manifests import Home
 from bridge.app.openfloor.routes import OpenFloor
+from bridge.app.openfloor.serving import Serving
 from bridge.app.redaction import hide_paths, hide_secrets
 from bridge.app.watch.gauges import gauges_of
 from bridge.app.watch.retention import prune, retention_of
@@ -111,9 +112,7 @@ def web_app(bridge: Bridge, control: ControlAccess | None = None) -> Starlette:
 
     gateway = BridgeGateway(bridge)
     api = Api(gateway)
-    floors = OpenFloor(
-        gateway, lambda: _home(bridge), lambda: bridge.settings.openfloor.answer_seconds
-    )
+    floors = OpenFloor(gateway, lambda: _serving(bridge, gateway))
     routes: list[BaseRoute] = [
         Route("/healthz", healthz),
         Route("/livez", livez),
@@ -137,12 +136,11 @@ def web_app(bridge: Bridge, control: ControlAccess | None = None) -> Starlette:
     return app
 
 
-def _home(bridge: Bridge) -> Home:
+def _serving(bridge: Bridge, gateway: Gateway) -> Serving:
+    """What answers envelopes under the settings that are in effect."""
     settings = bridge.settings
-    return Home(
-        (settings.web.public_url or "").rstrip("/"),
-        {name: entry.manifest for name, entry in settings.agents.items()},
-    )
+    directory = bridge.directory if settings.openfloor.discovery else None
+    return Serving(gateway, home_of(settings), settings.openfloor.answer_seconds, directory)
 
 
 async def _store_state(bridge: Bridge) -> tuple[str, StorePulse | None]:

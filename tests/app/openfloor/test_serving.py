@@ -12,6 +12,7 @@ import pytest
 import pytest_asyncio
 
 from bridge.app.build import Bridge
+from bridge.app.settings.file import Settings
 from bridge.openfloor.read import envelope_of
 from tests.app.api.served import ROOM, client, token_for
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
@@ -217,6 +218,44 @@ async def test_manifests_are_given_on_request_and_by_get(served: Served) -> None
     assert manifest["identification"]["serviceUrl"].endswith("/openfloor/general")
     assert nobody["events"] == []
     assert by_get["identification"]["conversationalName"] == ROOM
+
+
+async def test_a_peer_that_looks_for_agents_is_told_of_those_that_fit_its_task(
+    served: Served,
+) -> None:
+    token = await served.token("seeker", role="human")
+    asking = {"eventType": "getManifests", "parameters": {"recommendScope": "external"}}
+    task = saying("somebody to repeat my words", "t1", to={"private": True})
+    whisper = {**saying("whom could I ask to repeat this?"), "eventType": "whisper"}
+    old = {
+        "ovon": {
+            "schema": {"version": "0.9.2"}, "conversation": {"id": "seek2"},
+            "sender": {"from": "https://old.test"},
+            "events": [{"eventType": "findAssistant"}, whisper],
+        }
+    }  # fmt: skip
+    served.bridge.settings = with_discovery(served.bridge.settings, discovery=True)
+    try:
+        (found,) = (await post(served, token, envelope(asking, task, talk="seek1")))["events"]
+        async with client(served.url, token) as http:
+            by_old_words = (await http.post(f"/openfloor/{ROOM}", json=old)).json()["ovon"]
+            room = (await http.get(f"/openfloor/{ROOM}")).json()
+    finally:
+        served.bridge.settings = with_discovery(served.bridge.settings, discovery=False)
+
+    (manifest,) = found["parameters"]["servicingManifests"]
+    assert manifest["identification"]["conversationalName"] == "parrot"
+    assert 0 < manifest["score"] < 1
+    (proposed,) = by_old_words["events"]
+    assert proposed["eventType"] == "proposeAssistant"
+    assert 1 < proposed["parameters"]["servicingManifests"][0]["score"] < 100
+    assert room["identification"]["openFloorRoles"] == {"convener": False, "discovery": True}
+    assert not served.stands("discord", "repeat my words")
+
+
+def with_discovery(settings: Settings, *, discovery: bool) -> Settings:
+    floor = settings.openfloor.model_copy(update={"discovery": discovery})
+    return settings.model_copy(update={"openfloor": floor})
 
 
 async def test_an_old_peer_is_answered_in_old_words(served: Served) -> None:

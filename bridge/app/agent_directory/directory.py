@@ -1,0 +1,136 @@
+"""The agents that the bridge knows: its own, and those whose manifests it fetches."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from uuid import uuid4
+
+import structlog
+
+from bridge.agents.transport.http import Deadlines, Request, open_http
+from bridge.app.agent_directory.home import Home, manifest_of_agent
+from bridge.errors import BridgeError, InvalidData
+from bridge.openfloor.envelope import (
+    GET_MANIFESTS,
+    PUBLISH_MANIFESTS,
+    Address,
+    Envelope,
+    Event,
+    Manifest,
+    Sender,
+    Talk,
+)
+from bridge.openfloor.ranking import ranked
+from bridge.openfloor.read import LARGEST, read_envelope
+from bridge.openfloor.write import write_envelope
+from bridge.ports.clock import Clock
+
+log = structlog.get_logger()
+
+_FRESH = 3600.0  # seconds for which a manifest is not fetched again
+_FAILED = 60.0  # ... and one that could not be fetched
+_DEADLINES = Deadlines(connect=5.0, idle=10.0)
+_DEEPEST = 3  # directories that name directories
+_MOST = 20  # addresses that are asked for one list
+
+
+@dataclass(frozen=True)
+class DirectorySettings:
+    """Where manifests are fetched; `private`: also from this machine and private networks."""
+
+    urls: tuple[str, ...] = ()
+    private: bool = False
+
+
+@dataclass
+class _Fetched:
+    until: float
+    servicing: tuple[Manifest, ...] = ()
+    discovery: tuple[Manifest, ...] = field(default=())
+
+
+class Directory:
+    """Finds and describes agents. `home` and `settings` are asked each time, since a reload may
+    change them."""
+
+    def __init__(
+        self, home: Callable[[], Home], settings: Callable[[], DirectorySettings], clock: Clock
+    ) -> None:
+        self._home = home
+        self._settings = settings
+        self._clock = clock
+        self._fetched: dict[str, _Fetched] = {}
+
+    async def find(self, task: str, limit: int) -> Sequence[Manifest]:
+        """Return the agents that fit a task, the best first, each with a score from 0 to 1."""
+        return ranked(await self.known(), task, limit)
+
+    async def describe(self, who: str) -> Manifest | None:
+        """Return the manifest of the agent with this name, `speakerUri` or address."""
+        name = who.strip().removeprefix("@").rstrip("/")
+        for manifest in await self.known():
+            own = manifest.identification
+            addresses = (own.speaker_uri, own.service_url.rstrip("/"))
+            if name in addresses or name.casefold() == own.conversational_name.casefold():
+                return manifest
+        return None
+
+    async def known(self) -> Sequence[Manifest]:
+        """Return all agents that are known, each once: those of the bridge first."""
+        home = self._home()
+        own = [manifest_of_agent(home, agent) for agent in home.agents]
+        found = {manifest.identification.speaker_uri: manifest for manifest in own}
+        asked: set[str] = set()
+        addresses: Sequence[str] = self._settings().urls
+        for _ in range(_DEEPEST):
+            new = [url for url in dict.fromkeys(addresses) if url not in asked]
+            new = new[: _MOST - len(asked)]
+            asked.update(new)
+            answers = await asyncio.gather(*map(self._manifests, new))
+            for answer in answers:
+                for manifest in answer.servicing:
+                    found.setdefault(manifest.identification.speaker_uri, manifest)
+            addresses = list(_addresses(m for answer in answers for m in answer.discovery))
+        return [replace(manifest, score=None) for manifest in found.values()]
+
+    async def _manifests(self, url: str) -> _Fetched:
+        """What an address says of its agents; nothing if it does not answer."""
+        known = self._fetched.get(url)
+        if known is not None and known.until > self._clock.monotonic():
+            return known
+        try:
+            fetched = await self._fetch(url)
+        except BridgeError as error:
+            log.warning("manifest_not_fetched", url=url, error=str(error))
+            fetched = _Fetched(self._clock.monotonic() + _FAILED)
+        self._fetched[url] = fetched
+        return fetched
+
+    async def _fetch(self, url: str) -> _Fetched:
+        home = self._home()
+        question = Envelope(
+            talk=Talk(f"manifests:{uuid4()}"),
+            sender=Sender(home.uri("bridge"), home.public_url or None),
+            events=(Event(GET_MANIFESTS, to=Address(service_url=url), scope="all"),),
+        )
+        closed = not self._settings().private
+        async with open_http(_DEADLINES, open_hosts_only=closed) as http:
+            request = Request(url, {"accept": "application/json"}, write_envelope(question))
+            async with http.answer(request) as response:
+                body = await response.whole(LARGEST)
+        try:
+            events = read_envelope(body).envelope.events
+        except InvalidData as error:
+            raise BridgeError(f"its answer is no envelope: {error}") from None
+        published = [event for event in events if event.type == PUBLISH_MANIFESTS]
+        return _Fetched(
+            self._clock.monotonic() + _FRESH,
+            tuple(m for event in published for m in event.servicing),
+            tuple(m for event in published for m in event.discovery),
+        )
+
+
+def _addresses(manifests: Iterable[Manifest]) -> Iterable[str]:
+    return (m.identification.service_url for m in manifests if m.identification.service_url)
