@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator, Iterable
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -123,11 +123,45 @@ async def a2a_server(
     if binding == "JSONRPC":
         routes = create_jsonrpc_routes(handler, "/rpc", enable_v0_3_compat=old)
     config.loaded_app = Starlette(routes=[*create_agent_card_routes(card), *routes])
-    serving = asyncio.create_task(server.serve([listening]))
+    with _kept_tasks() as tasks:
+        serving = asyncio.create_task(server.serve([listening]))
+        try:
+            yield address, doer
+        finally:
+            server.should_exit = True
+            server.force_exit = True
+            await serving
+            listening.close()
+            await _end(tasks)
+
+
+@contextmanager
+def _kept_tasks() -> Generator[set[asyncio.Task[Any]]]:
+    """Keep the tasks that begin within the block: the SDK drops workers that still wait, and what
+    collects them complains."""
+    loop, kept = asyncio.get_running_loop(), set[asyncio.Task[Any]]()
+    former = loop.get_task_factory()
+
+    def begin(loop: asyncio.AbstractEventLoop, work: Any, **more: Any) -> asyncio.Task[Any]:
+        task = asyncio.Task(work, loop=loop, **more)
+        kept.add(task)
+        return task
+
+    loop.set_task_factory(begin)
     try:
-        yield address, doer
+        yield kept
     finally:
-        server.should_exit = True
-        server.force_exit = True
-        await serving
-        listening.close()
+        loop.set_task_factory(former)
+
+
+async def _end(tasks: Iterable[asyncio.Task[Any]]) -> None:
+    """End the workers that the SDK left."""
+    left = [task for task in tasks if not task.done() and _is_of_the_sdk(task)]
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
+
+
+def _is_of_the_sdk(task: asyncio.Task[Any]) -> bool:
+    name = getattr(task.get_coro(), "__qualname__", "")
+    return name.startswith(("ActiveTask.", "EventQueue"))
