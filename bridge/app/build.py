@@ -23,6 +23,7 @@ from bridge.app.files.pictures import AgentPicture, AuthorPictures, agent_pictur
 from bridge.app.origin import check_one_place
 from bridge.app.redaction import hide_secrets
 from bridge.app.rooms.find import find_rooms
+from bridge.app.rooms.guests import guests_of, with_guests
 from bridge.app.settings.file import AGENT_TOOLS, Settings, secrets_of
 from bridge.app.settings.keys import key_for, known_key
 from bridge.app.settings.needs import check_needs
@@ -143,6 +144,7 @@ async def build(settings: Settings) -> Bridge:
     files: Files | None = None
     try:
         await check_needs(settings, SecretReader(store))
+        settings = with_guests(settings, await guests_of(store))
         links = file_links(settings, clock)
         files = await open_files(settings, clock, links)
         instance = await instance_of(store, lambda: uuid4().hex)

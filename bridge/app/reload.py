@@ -21,6 +21,7 @@ from bridge.app.build import (
     quotas_of,
 )
 from bridge.app.rooms.find import find_rooms
+from bridge.app.rooms.guests import guests_of, with_guests
 from bridge.app.settings.file import Settings
 from bridge.app.settings.needs import check_needs, check_purpose
 from bridge.app.settings.secrets import SecretReader
@@ -55,6 +56,7 @@ class Reloader:
         async with self._one_at_a_time:
             try:
                 new = await asyncio.to_thread(self._source)
+                new = with_guests(new, await guests_of(self._bridge.store))
                 check_purpose(new)
                 await check_needs(new, SecretReader(self._bridge.store))
                 changes = await self._change(new)

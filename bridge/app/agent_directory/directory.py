@@ -77,6 +77,11 @@ class Directory:
                 return manifest
         return None
 
+    async def name_at(self, url: str) -> str:
+        """Return what the agent at an address calls itself; "" if it does not say."""
+        fetched = await self._manifests(url)
+        return next((m.identification.conversational_name for m in fetched.servicing), "")
+
     async def known(self) -> Sequence[Manifest]:
         """Return all agents that are known, each once: those of the bridge first."""
         home = self._home()

@@ -11,7 +11,8 @@ from bridge.app.build import Bridge
 from bridge.app.reload import LAST_VALID_STAYS
 from bridge.app.rooms.find import find_rooms
 from bridge.errors import BridgeError
-from bridge.model import AccountId
+from bridge.model import AccountId, RoomId
+from bridge.router.rooms.rooms import AgentMembership, Rooms
 
 log = structlog.get_logger()
 
@@ -59,7 +60,12 @@ async def update_rooms(bridge: Bridge) -> None:
     if before != after:
         joined = [f"{room}: {channel.key}" for room, channel in sorted(after - before, key=str)]
         log.info("rooms_changed", joined=joined, left=len(before - after))
+    if before != after or _seats(bridge.rooms) != _seats(rooms):
         bridge.router.reconfigure.change_rooms(rooms)
+
+
+def _seats(rooms: Rooms) -> set[tuple[RoomId, AgentMembership]]:
+    return {(room.id, membership) for room in rooms.all for membership in room.agents}
 
 
 def _has_patterns(bridge: Bridge) -> bool:

@@ -132,6 +132,11 @@ class OpenFloorServerSettings(StrictSettings):
         default=False,
         description="Whether an address of the directory may be in a private network.",
     )
+    invite: tuple[Glob, ...] = Field(
+        default=(),
+        description="Hosts (globs) whose agents people may invite to a room by command; none: only "
+        "agents of the configuration.",
+    )
     discovery: bool = Field(
         default=False,
         description="Whether peers that look for agents are told of all that the bridge knows, "

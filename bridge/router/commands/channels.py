@@ -1,4 +1,4 @@
-"""The commands `link` and `unlink`: which channels are in a room."""
+"""The commands `link`, `unlink`, `invite` and `uninvite`: who and what is in a room."""
 
 from __future__ import annotations
 
@@ -13,21 +13,32 @@ from bridge.router.rooms.rooms import Member
 
 
 class Linker(Protocol):
-    """Changes which channels are in a room, durably. Its answers are words for people."""
+    """Changes which channels and agents are in a room, durably. Its answers are words for
+    people."""
 
     async def link(self, room: RoomId, account: str, channel: str, by: ActorId) -> str: ...
 
     async def unlink(self, room: RoomId, member: Member, by: ActorId) -> str: ...
 
+    async def invite(self, room: RoomId, who: str) -> str: ...
+
+    async def uninvite(self, room: RoomId, agent: str) -> str: ...
+
 
 class NoLinker:
-    """Refuses both, where the rooms cannot change."""
+    """Refuses all, where the rooms cannot change."""
 
     async def link(self, room: RoomId, account: str, channel: str, by: ActorId) -> str:
         raise InvalidData(f"{account} {channel} cannot be linked here")
 
     async def unlink(self, room: RoomId, member: Member, by: ActorId) -> str:
         raise InvalidData("This channel cannot be unlinked here")
+
+    async def invite(self, room: RoomId, who: str) -> str:
+        raise InvalidData(f"{who} cannot be invited here")
+
+    async def uninvite(self, room: RoomId, agent: str) -> str:
+        raise InvalidData(f"{agent} cannot be sent away here")
 
 
 class CurrentLinker:
@@ -46,6 +57,12 @@ class CurrentLinker:
     async def unlink(self, room: RoomId, member: Member, by: ActorId) -> str:
         return await self._used.unlink(room, member, by)
 
+    async def invite(self, room: RoomId, who: str) -> str:
+        return await self._used.invite(room, who)
+
+    async def uninvite(self, room: RoomId, agent: str) -> str:
+        return await self._used.uninvite(room, agent)
+
 
 def channel_commands(
     connectors: Mapping[AccountId, Connector], linker: Linker
@@ -59,9 +76,17 @@ def channel_commands(
     async def unlink(call: CommandCall) -> str:
         return await linker.unlink(call.room.id, call.member, call.actor)
 
+    async def invite(call: CommandCall) -> str:
+        return await linker.invite(call.room.id, call.words[0].removeprefix("@").strip("<>"))
+
+    async def uninvite(call: CommandCall) -> str:
+        return await linker.uninvite(call.room.id, call.words[0].removeprefix("@"))
+
     return (
         Command("link ACCOUNT #CHANNEL", "take a channel into this room", link, range(2, 3)),
         Command("unlink", "take this channel out of its room", unlink),
+        Command("invite AGENT|URL", "bring an agent into this room", invite, range(1, 2)),
+        Command("uninvite AGENT", "send an invited agent away", uninvite, range(1, 2)),
     )
 
 

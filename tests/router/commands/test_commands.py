@@ -68,7 +68,8 @@ async def test_help_lists_the_commands_of_everybody_before_those_of_admins(trio:
         "retry", "dm",
     ]  # fmt: skip
     assert of_admin == [
-        *of_others, "pause", "resume", "ban", "unban", "banned", "link", "unlink",
+        *of_others, "pause", "resume", "ban", "unban", "banned", "link", "unlink", "invite",
+        "uninvite",
     ]  # fmt: skip
 
 
@@ -156,13 +157,25 @@ async def test_a_channel_is_linked_by_its_mention(trio: Trio) -> None:
         async def unlink(self, room: RoomId, member: Member, by: ActorId) -> str:
             return ""
 
+        async def invite(self, room: RoomId, who: str) -> str:
+            calls.append(f"invite {who}")
+            return "It is here."
+
+        async def uninvite(self, room: RoomId, agent: str) -> str:
+            calls.append(f"uninvite {agent}")
+            return "It left."
+
     async with ruled(rig, "fake:*") as router:
         router.reconfigure.use_linker(Told())
+        assert await give(rig, sales, "invite https://pat.test/of") == "It is here."
+        assert await give(rig, sales, "uninvite @pat") == "It left."
+        invitations, calls[:] = list(calls), []
         mentioned = "[#random](uacs:channel/fake:sales:19%253Ax@thread)"
         assert await give(rig, sales, f"link sales {mentioned}") == "It is linked."
         elsewhere = "[#random](uacs:channel/other:T0:C1)"
         assert await give(rig, sales, f"link sales {elsewhere}") == "It is linked."
 
+    assert invitations == ["invite https://pat.test/of", "uninvite pat"]
     assert calls == ["sales 19:x@thread", "sales #random"]
 
 
