@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import structlog
 
+from bridge.agents.settings import address_of
 from bridge.agents.transport.http import Deadlines, Request, open_http
 from bridge.app.agent_directory.home import Home, manifest_of_agent
 from bridge.errors import BridgeError, InvalidData
@@ -138,4 +139,9 @@ class Directory:
 
 
 def _addresses(manifests: Iterable[Manifest]) -> Iterable[str]:
-    return (m.identification.service_url for m in manifests if m.identification.service_url)
+    """The addresses in manifests that others wrote; what is no address is left out."""
+    for manifest in manifests:
+        try:
+            yield address_of(manifest.identification.service_url, query=True)
+        except ValueError:
+            log.info("manifest_without_address", name=manifest.identification.conversational_name)

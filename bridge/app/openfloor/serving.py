@@ -120,7 +120,10 @@ class Serving:
         if to.speaker_uri is not None:
             return to.speaker_uri in ours
         # The host may be another one: behind proxies the bridge is known under several.
-        path = urlsplit(to.service_url or "").path.rstrip("/")
+        try:
+            path = urlsplit(to.service_url or "").path.rstrip("/")
+        except ValueError:  # no address at all
+            return False
         return path.endswith(urlsplit(self._home.service_url(room.id)).path)
 
     async def _take(self, floor: _Floor, event: Event) -> None:

@@ -12,6 +12,7 @@ import orjson
 
 from bridge.agents.codec.json_values import arr, obj, text
 from bridge.agents.openfloor.settings import OpenFloorSettings
+from bridge.agents.settings import address_of
 from bridge.app.settings.agent_memberships import MembershipSettings
 from bridge.app.settings.file import AgentSettings, Settings
 from bridge.content.text.globs import matches
@@ -76,7 +77,10 @@ def _agent(guest: Guest, settings: Settings) -> AgentSettings:
 def check_address(url: str, settings: Settings) -> None:
     """Raise ConfigError unless an agent at this address may be invited."""
     allowed = settings.openfloor.invite
-    host = urlsplit(url).hostname or ""
+    try:
+        host = urlsplit(address_of(url, query=True)).hostname or ""
+    except ValueError as error:
+        raise ConfigError(f"{url!r} is no address of an agent: it {error}") from None
     if not any(matches(glob, host) for glob in allowed):
         names = ", ".join(allowed) or "no host"
         raise ConfigError(

@@ -84,7 +84,8 @@ async def test_agents_elsewhere_are_found_by_what_they_publish() -> None:
 async def test_a_directory_that_names_directories_is_followed_and_ends() -> None:
     async with model_server() as first, model_server() as second:
         first.answers = [publishing(discovery=(manifest("b", second.url, "finds"),))]
-        back = (manifest("a", first.url, "finds"),)
+        wrong = [manifest("w", url, "finds") for url in ("http://[", "ftp://x", "nowhere")]
+        back = (manifest("a", first.url, "finds"), *wrong)
         second.answers = [publishing(manifest("heli", "", "archive"), discovery=back)]
 
         found = await names(directory(first.url))

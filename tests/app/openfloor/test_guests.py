@@ -66,6 +66,8 @@ def test_only_agents_of_allowed_hosts_may_be_invited() -> None:
     check_address("https://pat.test/of", settings_of(BASE))
     with pytest.raises(ConfigError, match=r"Agents of 'evil.example' may not be invited"):
         check_address("https://evil.example/of", settings_of(BASE))
+    with pytest.raises(ConfigError, match="is no address of an agent: it must be an address"):
+        check_address("https://[", settings_of(BASE))
     with pytest.raises(ConfigError, match="allows no host"):
         check_address("https://pat.test", settings_of({**BASE, "openfloor": {}}))
 

@@ -187,7 +187,11 @@ async def test_a_private_utterance_is_told_to_nobody(served: Served) -> None:
 async def test_events_for_others_are_ignored(served: Served) -> None:
     token = await served.token("misled", role="human")
     elsewhere = {"serviceUrl": "https://other.test"}
-    body = envelope(saying("not for you", "d1", to=elsewhere), saying("for you", "d2"), talk="j1")
+    nowhere = {"serviceUrl": "http://["}
+    body = envelope(
+        saying("not for you", "d1", to=elsewhere), saying("not for you", "d3", to=nowhere),
+        saying("for you", "d2"), talk="j1",
+    )  # fmt: skip
 
     await post(served, token, body)
     await served.local.until(lambda: served.stands("discord", "for you"))
