@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import tempfile
 import webbrowser
-from collections.abc import AsyncGenerator, Coroutine, Generator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Coroutine, Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import structlog
 from starlette.applications import Starlette
 
 from bridge.app.demo.acting import act_out
-from bridge.app.demo.lines import Line, lines_of
+from bridge.app.demo.lines import lines_of
 from bridge.app.demo.page import page_app
 from bridge.app.demo.running import Demo, running_demo
 from bridge.app.demo.script import play_script
@@ -112,19 +112,19 @@ async def _page(options: DemoOptions, folder: Path) -> int:
     async with contextlib.AsyncExitStack() as ends, started as (demo, running):
         types = demo_types()
         plays = {
-            "scene": lambda: _act_on_page(demo, running, lines_of("scene", types), 1.3),
-            "card": lambda: _act_on_page(demo, running, lines_of("card", types), 0.0),
+            "scene": lambda: _on_page(act_out(demo, lines_of("scene", types), pause=1.3), running),
+            "card": lambda: _on_page(act_out(demo, lines_of("card", types), pause=0.0), running),
         }
         app = page_app(demo, plays, closing)
         server = await _serve(app, options.port)
         # The page does not begin empty.
         opening = () if options.quiet_room or story else lines_of("opening", types)
         begins = (
-            _act_on_page(demo, running, opening, 0.15)
+            act_out(demo, opening, pause=0.15)
             if story is None
-            else _tell_on_page(demo, running, story)
+            else tell(demo, story, pause=_STORY_PAUSE)
         )
-        background = asyncio.create_task(begins)
+        background = asyncio.create_task(_on_page(begins, running))
         try:
             click.echo(f"The demo is at {server.url} (Ctrl-C stops it and all that it started)")
             if options.browser:
@@ -139,22 +139,10 @@ async def _page(options: DemoOptions, folder: Path) -> int:
     return 0
 
 
-async def _act_on_page(
-    demo: Demo, running: asyncio.Task[None], lines: Sequence[Line], pause: float
-) -> None:
-    """Play a scene on the page; it is no failure if the bridge stops meanwhile."""
+async def _on_page(play: Awaitable[object], running: asyncio.Task[None]) -> None:
+    """Play something on the page; it is no failure if the bridge stops meanwhile."""
     try:
-        await act_out(demo, lines, pause=pause)
-    except BridgeError as error:
-        await asyncio.wait({running}, timeout=_ENDS)
-        if not running.done():
-            log.warning("demo_scene_failed", error=str(error))
-
-
-async def _tell_on_page(demo: Demo, running: asyncio.Task[None], story: Story) -> None:
-    """Play a story on the page; it is no failure if the bridge stops meanwhile."""
-    try:
-        await tell(demo, story, pause=_STORY_PAUSE)
+        await play
     except BridgeError as error:
         await asyncio.wait({running}, timeout=_ENDS)
         if not running.done():
