@@ -44,6 +44,15 @@ async def backfilled(bridge: Bridge, *, since: float = 0.0) -> None:
             await asyncio.sleep(0.01)
 
 
+async def said_live(local: Sandbox, bridge: Bridge, platform: str, text: str) -> None:
+    """Say something and wait until the bridge has relayed it: a backfill reads what is older than
+    the newest event that the bridge has received."""
+    other = "discord" if platform == "slack" else "slack"
+    await local.say(platform, "general", text)
+    await local.until(lambda: any(text in m.text for m in local.standing(other, "general")))
+    await bridge.router.settled()
+
+
 async def archived(bridge: Bridge, local: Sandbox, platform: str) -> list[ArchivedMessage]:
     """The messages of the platform's channel, by time."""
     _, native = local.place(platform, "general")
@@ -131,8 +140,7 @@ async def test_a_backfill_meets_live_messages_without_doubles_and_leaves_copies_
             await local.until(
                 lambda: len([m for m in local.standing("slack", "general") if m.bot]) == 1
             )
-            await local.say("slack", "general", "afterwards")
-            await bridge.router.settled()
+            await said_live(local, bridge, "slack", "afterwards")
             await backfilled(bridge)
 
             found = [text_of(message) for message in await archived(bridge, local, "slack")]
@@ -229,8 +237,7 @@ async def test_a_post_that_the_bridge_missed_is_left_to_catch_up_and_mirrored(
     async with local_sandbox() as local:
         await local.say("slack", "general", "before the bridge")
         async with running(local, settings(local, tmp_path)) as (bridge, _):
-            await local.say("slack", "general", "live")
-            await bridge.router.settled()
+            await said_live(local, bridge, "slack", "live")
         await local.say("slack", "general", "missed")
         configured = settings(local, tmp_path)
         for room in configured["rooms"].values():

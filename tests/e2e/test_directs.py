@@ -108,6 +108,12 @@ async def test_a_private_conversation_of_two_people_is_shown_to_nobody_else(
             )
             for person in (ann, bob):
                 await local.say(person.platform, "general", f"{person.name} is here")
+            await local.until(
+                lambda: all(
+                    any(f"{one.name} is here" in m.text for m in local.standing(there, "general"))
+                    for one, there in ((ann, other), (bob, platform))
+                )
+            )
             await bridge.router.settled()
 
             await ann.command(f"dm {bob.name} the roses are red")
