@@ -31,7 +31,7 @@ class NewTurn:
 
 @dataclass(frozen=True)
 class StoredTurn:
-    """A turn and its progress."""
+    """A turn and its progress; `error` says why it failed, or why nobody answered."""
 
     id: TurnId
     agent: str
@@ -45,6 +45,7 @@ class StoredTurn:
     session: str = ""
     origin: MessageId | None = None
     called_by: CalledBy = "person"
+    error: str = ""
 
     @property
     def answer_id(self) -> MessageId:

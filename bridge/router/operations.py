@@ -8,7 +8,16 @@ from contextlib import AbstractContextManager
 
 from bridge.content.cards.reader import Cards
 from bridge.errors import CodecError
-from bridge.model import AccountId, ActorId, ChannelRef, LaneId, OperationId, PersonId, RoomId
+from bridge.model import (
+    AccountId,
+    ActorId,
+    ChannelRef,
+    LaneId,
+    MessageId,
+    OperationId,
+    PersonId,
+    RoomId,
+)
 from bridge.ports.store.outbox import OutboxStore
 from bridge.router.outbound.replay import ReplayProgress
 from bridge.router.recovery.backfill import BackfillProgress
@@ -128,6 +137,18 @@ class Operations:
     def replays(self) -> Sequence[ReplayProgress]:
         """The state of all replays, also of those that ended."""
         return self._outbound.replay.progress
+
+    async def cancel(self, question: MessageId) -> None:
+        """Stop the agents that answer a message, and those that answers to it called. Raises
+        StoreError."""
+        await self._turns.queue.cancel(question)
+
+    async def decide_approval(
+        self, own_id: str, actor: ActorId, channel: ChannelRef, *, allowed: bool
+    ) -> bool:
+        """Allow or refuse a call that waits for leave, in the name of an actor who may. Returns
+        whether the decision counts. Raises StoreError."""
+        return await self._turns.approvals.decide(own_id, actor, channel.key, allowed=allowed)
 
     # --- what programs write and read -----------------------------------------------------------
 

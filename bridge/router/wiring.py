@@ -367,7 +367,9 @@ def wire_turns(
     admission = TurnAdmission(
         store, all_rooms, hand_overs, access, quotas, notices, rooms.linking.person_of
     )
-    queue = TurnQueue(store, all_rooms, runner, publisher, admission, new_id, clock, timeouts)
+    queue = TurnQueue(
+        store, all_rooms, runner, publisher, admission, rooms.feed, new_id, clock, timeouts
+    )
     signals.hand_over_taken.subscribe(queue.hand_over_taken)
     return TurnParts(
         approvals=approvals,

@@ -683,6 +683,9 @@ class SqliteStore:
     async def open_turns(self) -> Sequence[StoredTurn]:
         return self._look(turns.open_turns)
 
+    async def turns_about(self, question: MessageId) -> Sequence[StoredTurn]:
+        return self._look(turns.turns_about, question)
+
     async def set_turn(
         self,
         turn: TurnId,

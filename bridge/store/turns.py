@@ -47,8 +47,13 @@ def open_turns(db: sqlite3.Connection) -> Sequence[StoredTurn]:
     return [_stored(columns) for columns in db.execute(SQL["open_turns"]).fetchall()]
 
 
+def turns_about(db: sqlite3.Connection, question: MessageId) -> Sequence[StoredTurn]:
+    found = db.execute(SQL["turns_about"], (question, question)).fetchall()
+    return [_stored(columns) for columns in found]
+
+
 def _stored(columns: Sequence[Any]) -> StoredTurn:
-    tool_called, answer, session, origin, called_by = columns[7:]
+    tool_called, answer, session, origin, called_by, error = columns[7:]
     return StoredTurn(
         *columns[:7],
         tool_called=bool(tool_called),
@@ -56,6 +61,7 @@ def _stored(columns: Sequence[Any]) -> StoredTurn:
         session=session,
         origin=origin or None,
         called_by=called_by,
+        error=error,
     )
 
 

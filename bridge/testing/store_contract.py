@@ -1430,6 +1430,26 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
             )
         ]
 
+    async def test_the_turns_about_a_question_are_its_own_and_those_that_answers_called(
+        self, store: Store
+    ) -> None:
+        first, second = new_message("m1").id, new_message("m2").id
+        turns = (
+            NewTurn(TurnId("t1"), "echo", ROOM, first),
+            NewTurn(TurnId("t2"), "parrot", ROOM, MessageId("agent:echo:t1"), origin=first),
+        )
+        await admit(store, new_message("m1"), turns=turns)
+        other = NewTurn(TurnId("t3"), "echo", ROOM, second)
+        await admit(store, new_message("m2"), turns=(other,))
+        await store.set_turn(TurnId("t1"), "failed", error="no key")
+
+        found = await store.turns_about(first)
+
+        assert [(turn.id, turn.state, turn.error) for turn in found] == [
+            ("t1", "failed", "no key"), ("t2", "queued", ""),
+        ]  # fmt: skip
+        assert await store.turns_about(MessageId("m9")) == []
+
     @pytest.mark.parametrize("state", ["done", "failed", "interrupted"])
     async def test_an_ended_turn_is_not_open(self, store: Store, state: Any) -> None:
         await self._queue_turn(store)

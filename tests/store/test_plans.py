@@ -89,7 +89,9 @@ NARROW = {
         "id=?",
         "state=?",
         "agent=? AND thread=?",
-        "agent=? AND trigger_message=?",
+        "trigger_message=? AND agent=?",
+        "trigger_message=?",
+        "origin=?",
         "session=?",
     },
 }
@@ -105,7 +107,7 @@ WHOLE = {
 }
 SORTED = {
     # a few rows each: places and copies of one message, threads of one channel, what is lost
-    "live_threads", "resolve", "timelines_of_message", "copies", "dead_letters",
+    "live_threads", "turns_about", "resolve", "timelines_of_message", "copies", "dead_letters",
     "channels", "rooms", "reactions_of",
     "operations_of_message", "posts_of", "root_in_channel", "open_turns",
     "reactions", "reactions_of_number", "waiting_marks", "marks_in_lane",

@@ -102,6 +102,11 @@ def write_response(message: Message, agent: str) -> Json:
     return {"task": {**task, **({"artifacts": artifacts} if artifacts else {})}}
 
 
+def message_parts(message: Message) -> list[Json]:
+    """Return the parts of a message that somebody else reads: without private state."""
+    return list(_parts(PromptEntry("agent", ()), pieces_of(message, API, [], ""), []))
+
+
 def _parts(entry: PromptEntry, pieces: Sequence[Piece], losses: list[Loss]) -> Iterator[Json]:
     for piece in pieces:
         if piece.part is None:

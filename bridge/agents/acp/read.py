@@ -18,7 +18,7 @@ from bridge.agents.codec.media import media_part, url_source
 from bridge.agents.codec.messages import ReadMessage, conversation_of, iso_seconds, response_message
 from bridge.agents.codec.native_parts import Piece, citation_parts, reasoning, state
 from bridge.agents.codec.prompt import PromptEntry
-from bridge.content.messages.agent_parts import VALUE
+from bridge.content.messages.agent_parts import VALUE, is_hidden
 from bridge.errors import CodecError
 from bridge.uacs import (
     ContentPart,
@@ -65,6 +65,11 @@ def read_request(request: JsonValue, agent: str) -> Conversation:
         _read_message(item, agent, f"{n}") for n, item in enumerate(write.items_of(body, "input"))
     ]
     return conversation_of(messages, agent, API, without(body, "input"), (), ())
+
+
+def said_parts(message: Json) -> list[ContentPart]:
+    """Return what a message says, for anybody to read: without steps and without private state."""
+    return [part for part in message_parts(message, "user", "0") if not is_hidden(part)]
 
 
 def _read_message(message: Json, agent: str, number: str) -> ReadMessage:

@@ -74,6 +74,12 @@ def write_response(message: Message, agent: str) -> Json:
     return obj(patched(base, stored_response(message, agent, API)))
 
 
+def message_parts(message: Message) -> list[Json]:
+    """Return the parts of a message that somebody else reads: without private state."""
+    pieces = pieces_of(message, API, [], "")
+    return list(_with_unique_names(_parts(PromptEntry("agent", ()), pieces, [])))
+
+
 def _role(agent: str) -> str:
     return _NO_ROLE.sub("_", agent) or "agent"
 

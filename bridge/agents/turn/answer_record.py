@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 
 from pydantic import JsonValue
 
@@ -14,6 +12,7 @@ from bridge.agents.codec.prompt import ROLE_DEMOTED
 from bridge.agents.codec.speakers import instructions_id
 from bridge.agents.codec.tool_catalogue import tool_names
 from bridge.model import Loss
+from bridge.runtime.version import bridge_version
 from bridge.uacs import Conversation, Message, write
 
 _MAX_LOSSES = 20  # losses in one record
@@ -32,7 +31,7 @@ def answer_record(
     return {
         "api": api,
         **facts,
-        "bridge": _version(),
+        "bridge": bridge_version(),
         **({"instructions_sha256": _digest(instructions)} if instructions else {}),
         "history_sha256": _digest(history),
         "messages": len(history),
@@ -61,11 +60,3 @@ def _digest(messages: Iterable[Message]) -> str:
         digest.update(len(written).to_bytes(8, "big"))
         digest.update(written)
     return digest.hexdigest()
-
-
-@cache
-def _version() -> str:
-    try:
-        return version("uacs-bridge")
-    except PackageNotFoundError:
-        return ""

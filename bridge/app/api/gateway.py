@@ -13,7 +13,7 @@ from bridge.app.archive.accesses import AccessLog
 from bridge.app.build import Bridge
 from bridge.content.cards.tool_calls import ToolsShown
 from bridge.errors import CodecError
-from bridge.model import ChannelRef, Event, RoomId
+from bridge.model import ActorId, ChannelRef, Event, MessageId, RoomId
 from bridge.ports.blobs import Blobs
 from bridge.ports.clock import Clock
 from bridge.ports.store.whole import Store
@@ -59,6 +59,16 @@ class Gateway(Protocol):
 
         Returns its outcome; None if an event with this key was processed before.
         """
+        ...
+
+    async def cancel(self, question: MessageId) -> None:
+        """Stop the agents that answer a message, and those that answers to it called."""
+        ...
+
+    async def decide_approval(
+        self, own_id: str, actor: ActorId, channel: ChannelRef, *, allowed: bool
+    ) -> bool:
+        """Allow or refuse a call that waits for leave. Returns whether the decision counts."""
         ...
 
     def growing(self, room: RoomId) -> Sequence[Message]:
@@ -117,6 +127,15 @@ class BridgeGateway:
 
     async def process_event(self, event: Event, key: str) -> str | None:
         return await self._bridge.router.process_event(event, key)
+
+    async def cancel(self, question: MessageId) -> None:
+        await self._bridge.router.operations.cancel(question)
+
+    async def decide_approval(
+        self, own_id: str, actor: ActorId, channel: ChannelRef, *, allowed: bool
+    ) -> bool:
+        operations = self._bridge.router.operations
+        return await operations.decide_approval(own_id, actor, channel, allowed=allowed)
 
     def growing(self, room: RoomId) -> Sequence[Message]:
         return self._bridge.router.operations.growing(room)

@@ -69,6 +69,12 @@ class Problem(BridgeError):
         )
 
 
+def json_response(value: object, status: int = 200) -> Response:
+    """An answer that nobody may keep."""
+    headers = {"Cache-Control": "no-store"}
+    return Response(orjson.dumps(value), status, headers, media_type="application/json")
+
+
 def store_trouble(error: StoreError) -> Problem:
     """The refusal (503) of a request for which the store failed."""
     return Problem(503, error.public, todo="try again later")

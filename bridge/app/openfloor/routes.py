@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 
-import orjson
 import structlog
 from starlette.requests import Request
 from starlette.responses import Response
@@ -12,7 +11,7 @@ from starlette.routing import BaseRoute, Route
 
 from bridge.app.api.api_keys import Authenticator, Caller
 from bridge.app.api.gateway import Gateway, RoomView
-from bridge.app.api.problems import Problem, store_trouble
+from bridge.app.api.problems import Problem, json_response, store_trouble
 from bridge.app.api.queries import room_of
 from bridge.app.openfloor.serving import Serving
 from bridge.errors import InvalidData, StoreError
@@ -49,7 +48,7 @@ class OpenFloor:
         try:
             caller = await self._authenticator.caller(request.headers.get("authorization", ""))
             room = room_of(self._gateway, caller, str(request.path_params["room"]))
-            return _json(await answer(caller, room, await request.body()))
+            return json_response(await answer(caller, room, await request.body()))
         except Problem as problem:
             return problem.response()
         except StoreError as error:
@@ -66,8 +65,3 @@ class OpenFloor:
         for warning in read.warnings:
             log.debug("openfloor_envelope_warning", peer=caller.name, problem=warning)
         return await self._serving().answer(caller, room, read.envelope, body)
-
-
-def _json(value: object) -> Response:
-    headers = {"Cache-Control": "no-store"}
-    return Response(orjson.dumps(value), 200, headers, media_type="application/json")

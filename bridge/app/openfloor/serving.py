@@ -13,6 +13,7 @@ import structlog
 
 from bridge.app.agent_directory.directory import Directory
 from bridge.app.agent_directory.home import Home
+from bridge.app.api.addressing import calling
 from bridge.app.api.api_keys import Caller
 from bridge.app.api.gateway import Gateway, RoomView
 from bridge.app.api.messages import with_stored_files
@@ -171,14 +172,12 @@ class Serving:
         else:
             floor.posted.append(message_id)
 
-    def _addressed(self, event: Event, room: RoomView) -> str | None:
-        """The agent of the room that is meant."""
+    def _addressed(self, event: Event, room: RoomView) -> str:
+        """The agent of the room that is meant; "" for none."""
         to = event.to.speaker_uri if event.to is not None else None
-        return next((name for name in room.agents if to == self._home.uri_of_agent(name)), None)
+        return next((name for name in room.agents if to == self._home.uri_of_agent(name)), "")
 
-    async def _post(
-        self, floor: _Floor, said: DialogEvent, addressed: str | None
-    ) -> MessageId | None:
+    async def _post(self, floor: _Floor, said: DialogEvent, addressed: str) -> MessageId | None:
         """Post it, once for each id that the peer gives. Returns its id; None if the room refuses
         it."""
         caller, room = floor.caller, floor.room
@@ -189,7 +188,9 @@ class Serving:
         actor = Actor(id=author.id, role=caller.token.role, name=author.name)
         now = datetime_of(self._gateway.clock.time())
         message = message_of(said, actor, message_id, now)
-        message = _calling(message, addressed).model_copy(update={"timestamp": to_timestamp(now)})
+        content = calling(message.content, addressed)
+        changes = {"content": content, "timestamp": to_timestamp(now)}
+        message = message.model_copy(update=changes)
         message = await with_stored_files(self._gateway, message)
         before = said.previous_id
         reply_to = f"{caller.name}/{talk}/{_short(before)}" if before else None
@@ -287,14 +288,3 @@ def _short(own_id: str) -> str:
     if len(own_id) <= _LONGEST_ID and own_id.isprintable():
         return own_id
     return hashlib.sha256(own_id.encode("utf-8", "replace")).hexdigest()
-
-
-def _calling(message: Message, agent: str | None) -> Message:
-    """The message with the agent's name before it, so that the agent answers."""
-    if agent is None:
-        return message
-    first, *rest = message.content
-    if isinstance(first, TextPart) and f"@{agent}" not in first.text:
-        named = first.model_copy(update={"text": f"@{agent} {first.text}"})
-        return message.model_copy(update={"content": (named, *rest)})
-    return message

@@ -39,7 +39,8 @@ from bridge.tools.settings import ToolServerSettings
 _NAME = re.compile(r"^[a-z0-9][a-z0-9_-]{0,62}$")
 # The web server's own paths; each account is served below its name.
 _OWN_ADDRESSES = (
-    "admin", "files", "healthz", "livez", "mcp", "metrics", "pictures", "readyz", "v1",
+    "a2a", "acp", "admin", "files", "healthz", "livez", "mcp", "metrics", "openfloor", "pictures",
+    "readyz", "v1",
 )  # fmt: skip
 # Keys that all agents have besides `kind`.
 AGENT_TOOLS = "agents"  # tools of the bridge itself, with which agents find one another

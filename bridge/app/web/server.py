@@ -1,5 +1,5 @@
-"""The bridge's web server: /healthz, /metrics, /admin, /files, /pictures, /v1 and /mcp for
-programs, and the routes of each account below its name."""
+"""The bridge's web server: /healthz, /metrics, /admin, /files, /pictures; /v1, /mcp, /openfloor,
+/a2a and /acp for programs; and the routes of each account below its name."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import Receive, Scope, Send
 
+from bridge.app.a2a.routes import A2A
+from bridge.app.acp.routes import Acp
 from bridge.app.agent_directory.home import home_of
 from bridge.app.api.api_keys import token_from_json
 from bridge.app.api.gateway import BridgeGateway, Gateway
@@ -113,6 +115,12 @@ def web_app(bridge: Bridge, control: ControlAccess | None = None) -> Starlette:
     gateway = BridgeGateway(bridge)
     api = Api(gateway)
     floors = OpenFloor(gateway, lambda: _serving(bridge, gateway))
+    a2a = A2A(
+        gateway,
+        lambda: home_of(bridge.settings),
+        bridge.files,
+        lambda: bridge.settings.openfloor.private_addresses,
+    )
     routes: list[BaseRoute] = [
         Route("/healthz", healthz),
         Route("/livez", livez),
@@ -126,13 +134,19 @@ def web_app(bridge: Bridge, control: ControlAccess | None = None) -> Starlette:
     routes += bridge.pictures.routes()
     routes += api.routes()
     routes += floors.routes()
+    routes += a2a.routes()
+    routes += Acp(gateway, lambda: home_of(bridge.settings), bridge.files).routes()
     routes.append(Mount("/{account}", app=_AccountRoutes(bridge)))
     app = Starlette(
         routes=routes,
         middleware=[Middleware(BoundedBodies)],
         exception_handlers={HTTPException: _http_error, Exception: _server_error},
     )
-    app.state.close = api.close
+
+    async def close() -> None:
+        await asyncio.gather(api.close(), a2a.close())
+
+    app.state.start, app.state.close = a2a.start, close
     return app
 
 
@@ -493,6 +507,8 @@ class WebServer:
         Raises:
             ConfigError: The address cannot be bound.
         """
+        if start := getattr(self._app.state, "start", None):
+            await start()
         sock = listen(self._host, self._port)
         self.url = f"http://{_local_host(self._host)}:{sock.getsockname()[1]}"
         self._serving = asyncio.create_task(self._server.serve(sockets=[sock]))

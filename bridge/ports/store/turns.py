@@ -26,6 +26,11 @@ class TurnStore(Protocol):
         """Return the queued, running and waiting turns, oldest first."""
         ...
 
+    async def turns_about(self, question: MessageId) -> Sequence[StoredTurn]:
+        """Return the turns that a message triggered, and those of agents that answers to it called,
+        oldest first, whatever their state."""
+        ...
+
     async def set_turn(
         self,
         turn: TurnId,

@@ -28,7 +28,7 @@ from bridge.model import (
     split_key,
 )
 from bridge.model.refs import BRIDGE
-from bridge.model.turn_records import Approval, Decision
+from bridge.model.turn_records import Approval, Counted, Decision
 from bridge.ports.clock import Clock
 from bridge.ports.store.approvals import ApprovalStore
 from bridge.ports.store.authors import AuthorStore
@@ -180,16 +180,11 @@ class Approvals:
             log.info("approval_rejected", approval=approval.id, actor=event.actor)
             return "press: not allowed to decide"
         allowed = interaction.id == _ALLOW
-        place = event.place.channel.key
-        decision = Decision(event.actor, allowed, self._clock.time(), place)
-        counted, approval = await self._store.decide(approval.id, decision, accounts)
+        decision = Decision(event.actor, allowed, self._clock.time(), event.place.channel.key)
+        counted, approval = await self._count(approval.id, decision, accounts)
         if approval is None:
             return "press: the request is not known"
-        await self._show(approval.id)
-        if (changed := self._changed.get(approval.id)) is not None:
-            changed.set()
         if counted == "counted":
-            log.info("approval_decided", approval=approval.id, actor=event.actor, allowed=allowed)
             return f"press: {'allowed' if allowed else 'refused'}"
         if counted == "repeat":
             text = f"You have said so already; {approval.missing} more must allow it."
@@ -197,6 +192,34 @@ class Approvals:
             return "press: decided before by the same person"
         await self._answer_press(approval, event, key, f"It is too late: {_outcome_of(approval)}")
         return "press: the request is over"
+
+    async def decide(self, own_id: str, actor: ActorId, place: str, *, allowed: bool) -> bool:
+        """Take the decision of somebody in the place with this key. Returns whether it counts.
+        Raises StoreError."""
+        approval = await self._store.approval(own_id)
+        if approval is None:
+            return False
+        accounts, people = await self._accounts(actor)
+        if not self._may(approval, accounts, people):
+            log.info("approval_rejected", approval=approval.id, actor=actor)
+            return False
+        decision = Decision(actor, allowed, self._clock.time(), place)
+        counted, _ = await self._count(approval.id, decision, accounts)
+        return counted == "counted"
+
+    async def _count(
+        self, own_id: str, decision: Decision, accounts: Collection[ActorId]
+    ) -> tuple[Counted, Approval | None]:
+        """Count a decision, show it, and tell the turn that waits."""
+        counted, approval = await self._store.decide(own_id, decision, accounts)
+        if approval is not None:
+            await self._show(approval.id)
+            if (changed := self._changed.get(approval.id)) is not None:
+                changed.set()
+        if counted == "counted":
+            actor, allowed = decision.actor, decision.allowed
+            log.info("approval_decided", approval=own_id, actor=actor, allowed=allowed)
+        return counted, approval
 
     async def _meet(self, event: ActionPressed) -> None:
         """Store the name of the person who presses: they may have posted nothing here."""

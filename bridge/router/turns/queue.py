@@ -21,6 +21,7 @@ from bridge.ports.store.admissions import AdmissionStore
 from bridge.ports.store.conversations import ConversationStore
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.turns import TurnStore
+from bridge.router.rooms.feed import Feed
 from bridge.router.rooms.rooms import AgentMembership, Rooms
 from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.turns.admission import TurnAdmission
@@ -74,6 +75,7 @@ class TurnQueue:
         runner: TurnRunner,
         publisher: AnswerPublisher,
         admission: TurnAdmission,
+        feed: Feed,
         new_id: Callable[[], str],
         clock: Clock,
         timeouts: Timeouts,
@@ -86,6 +88,7 @@ class TurnQueue:
         self._timeouts = timeouts
         self._new_id = new_id
         self._admission = admission
+        self._feed = feed
         self._sessions: dict[str, _Session] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -137,6 +140,19 @@ class TurnQueue:
                 return True
         return False
 
+    async def cancel(self, question: MessageId) -> None:
+        """Stop the turns that a message began, and forget those that wait; what was written stays.
+        Raises StoreError."""
+        for session in list(self._sessions.values()):
+            await self._forget_waiting(session, question, "the question was cancelled")
+            if session.running is not None and _asks(session.running.turn, question):
+                session.running.inputs.stop(None)
+
+    async def _forget_waiting(self, session: _Session, question: MessageId, why: str) -> None:
+        for turn in [turn for turn in session.waiting if _asks(turn, question)]:
+            session.waiting.remove(turn)
+            await self._store.set_turn(turn.id, "done", error=why)
+
     async def stop_thread(self, root: MessageId, by: ActorId) -> None:
         """Stop the turns of this thread that `by` may stop. Raises StoreError."""
         for session in list(self._sessions.values()):
@@ -163,9 +179,7 @@ class TurnQueue:
         question = MessageId(change.message.message_id)
         for session in list(self._sessions.values()):
             if change.state == "deleted":
-                for turn in [turn for turn in session.waiting if _asks(turn, question)]:
-                    session.waiting.remove(turn)
-                    await self._store.set_turn(turn.id, "done", error="the question was deleted")
+                await self._forget_waiting(session, question, "the question was deleted")
             running = session.running
             if running is not None and _asks(running.turn, question):
                 running.outdated = True
@@ -240,6 +254,7 @@ class TurnQueue:
                 turn = await self._next(session)
                 if refusal := await self._admission.admit(turn):
                     await self._store.set_turn(turn.id, "done", error=refusal)
+                    self._feed.woke()
                     continue
                 session.running = _Running(turn)
                 called_turns = await self._answer(session.running)
@@ -248,6 +263,7 @@ class TurnQueue:
                     await self._publisher.withdraw(turn)
                 await self._call_others(called_turns, withdrawn=session.running.outdated)
                 ended_turn, session.running = session.running, None
+                self._feed.woke()
                 unread_turns = await self._unread_turns(ended_turn)
                 session.waiting.extendleft(reversed(unread_turns))
         finally:

@@ -18,8 +18,13 @@ ORDER BY turns.n DESC LIMIT 1;
 
 -- name: open_turns
 SELECT id, agent, room, trigger_message, state, attempts, asked_at, tool_called, answer, session,
-  origin, called_by
+  origin, called_by, error
 FROM turns WHERE state IN ('queued', 'running', 'waiting') ORDER BY n;
+
+-- name: turns_about
+SELECT id, agent, room, trigger_message, state, attempts, asked_at, tool_called, answer, session,
+  origin, called_by, error
+FROM turns WHERE trigger_message = ? OR (origin = ? AND origin <> '') ORDER BY n;
 
 -- name: set_turn
 UPDATE turns SET

@@ -16,7 +16,7 @@ from bridge.app.api.api_keys import TokenRequest, new_token
 from bridge.app.api.gateway import RoomView
 from bridge.app.api.routes import Api
 from bridge.errors import CodecError
-from bridge.model import ChannelRef, Event, RoomId
+from bridge.model import ActorId, ChannelRef, Event, MessageId, RoomId
 from bridge.ports.blobs import Blobs
 from bridge.ports.clock import Clock
 from bridge.ports.store.whole import Store
@@ -175,6 +175,15 @@ class RigGateway:
 
     async def process_event(self, event: Event, key: str) -> str | None:
         return await self._router.process_event(event, key)
+
+    async def cancel(self, question: MessageId) -> None:
+        await self._router.operations.cancel(question)
+
+    async def decide_approval(
+        self, own_id: str, actor: ActorId, channel: ChannelRef, *, allowed: bool
+    ) -> bool:
+        operations = self._router.operations
+        return await operations.decide_approval(own_id, actor, channel, allowed=allowed)
 
     def growing(self, room: RoomId) -> Sequence[Message]:
         return self._router.operations.growing(room)
