@@ -15,7 +15,8 @@ Role = Literal["human", "assistant"]
 class ApiToken:
     """An API key of a program; the store has only a digest of the key itself.
 
-    `rooms` are globs; times are in seconds since 1970; `per_minute` is the maximum number of
+    `rooms` are globs, and so are `actors`: who may speak below the program, under names of their
+    own. Times are in seconds since 1970; `per_minute` is the maximum number of
     requests per minute.
     """
 
@@ -27,3 +28,4 @@ class ApiToken:
     created: float
     expires: float | None
     per_minute: int
+    actors: tuple[str, ...] = ()

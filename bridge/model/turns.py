@@ -131,6 +131,22 @@ class MessageChanged(_Value):
     parts: tuple[JsonValue, ...]
 
 
+class MessageSaid(_Value):
+    """Somebody below the agent says a whole message under its own name: an agent that a supervisor
+    directs, or (role `tool`) a tool.
+
+    - `actor`: its id below the agent's; `name`: what people read, by default the id.
+    - `parts`: UACS content parts; `id`: the agent's own id of the message, which is said once.
+    """
+
+    type: Literal["message_said"] = "message_said"
+    actor: str = Field(min_length=1, max_length=100)
+    parts: tuple[JsonValue, ...] = Field(min_length=1)
+    name: str = Field(default="", max_length=100)
+    role: Literal["assistant", "tool"] = "assistant"
+    id: str = ""
+
+
 class ToolCalled(_Value):
     """The agent calls a tool; the bridge never repeats an interrupted turn automatically after
     this."""
@@ -228,6 +244,7 @@ AgentEvent = Annotated[
     | TextReplaced
     | PartGiven
     | MessageChanged
+    | MessageSaid
     | ToolCalled
     | ToolAnswered
     | PlanStep

@@ -345,7 +345,7 @@ def wire_turns(
     if isinstance(shared.tools, TellsChanges):
         shared.tools.tell_changes(catalogue.changed)
     publisher = AnswerPublisher(
-        store, outbound.lanes, rooms.feed, AnswerPosts(connectors, rooms.bylines, new_id),
+        store, outbound.lanes, rooms.feed, AnswerPosts(connectors, rooms.author_bylines, new_id),
         AnswerCompletion(shared.content.cards, shared.content.files, rooms.reference_names), clock,
     )  # fmt: skip
     streams = StreamRenderer(

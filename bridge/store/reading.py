@@ -86,7 +86,8 @@ def rooms_of(db: sqlite3.Connection, message: MessageId, viewer: ActorId) -> Seq
 def put_token(db: sqlite3.Connection, token: ApiToken) -> None:
     rooms, scopes = json.dumps(token.rooms), json.dumps(token.scopes)
     columns = (token.name, token.digest, token.role, rooms, scopes)
-    db.execute(SQL["put_token"], (*columns, token.created, token.expires, token.per_minute))
+    limits = (token.created, token.expires, token.per_minute, json.dumps(token.actors))
+    db.execute(SQL["put_token"], (*columns, *limits))
 
 
 def token(db: sqlite3.Connection, name: str) -> ApiToken | None:
@@ -99,8 +100,19 @@ def tokens(db: sqlite3.Connection) -> Sequence[ApiToken]:
 
 
 def _token(columns: Sequence[Any]) -> ApiToken:
-    name, digest, role, rooms, scopes, *rest = columns
-    return ApiToken(name, digest, role, tuple(json.loads(rooms)), tuple(json.loads(scopes)), *rest)
+    name, digest, role, rooms, scopes, *rest, actors = columns
+    created, expires, per_minute = rest
+    return ApiToken(
+        name,
+        digest,
+        role,
+        tuple(json.loads(rooms)),
+        tuple(json.loads(scopes)),
+        created,
+        expires,
+        per_minute,
+        tuple(json.loads(actors)),
+    )
 
 
 def revoke_token(db: sqlite3.Connection, name: str) -> bool:

@@ -29,6 +29,7 @@ from bridge.agents.turn.inputs import TurnInputs
 from bridge.agents.turn.paragraphs import Paragraphs
 from bridge.agents.turn.run import api_key_of, run_turn, with_retries
 from bridge.agents.turn.server_memory import memory_of, memory_part
+from bridge.agents.turn.sub_actors import as_allowed
 from bridge.errors import BridgeError, ConfigError, Refused, Unavailable, Unsettled
 from bridge.model.turns import (
     AgentEvent,
@@ -115,8 +116,9 @@ class A2aAgent:
                     paragraphs.of(self._with_retries(task, inputs, http))
                 ) as events:
                     async for event in events:
-                        has_said = True
-                        yield event
+                        for allowed in as_allowed(event, self._settings.actors):
+                            has_said = True
+                            yield allowed
             except Refused:
                 if has_said or not task.needs_server_state:
                     raise

@@ -13,6 +13,9 @@ class A2aSettings(RemoteSettings):
     hosts: tuple[str, ...] = Field(
         (), description="hosts that the agent card may name besides the host of base_url"
     )
+    actors: tuple[str, ...] = Field(
+        (), description="who may speak below the agent, under names of their own (globs)"
+    )
     streaming: bool = Field(True, description="whether answers are streamed, if the agent can")
     contexts: bool = Field(
         True,

@@ -11,6 +11,7 @@ from bridge.agents.a2a.read import part_parts
 from bridge.agents.a2a.write import JSON
 from bridge.agents.codec.json_values import Json, arr, obj, text, without
 from bridge.agents.codec.stream_reader import ENDED_EARLY, Ending
+from bridge.agents.turn.sub_actors import said_by
 from bridge.errors import AgentError
 from bridge.model.turns import AgentEvent, PartGiven, PlanStep, TextDelta
 from bridge.uacs import ContentPart, TextPart, write
@@ -42,6 +43,7 @@ class Stream:
         self._text_by_speaker: dict[str, str] = {}  # speaker -> text
         self._progress: dict[str, str] = {}  # texts of status messages of a working task
         self._shown_parts: list[JsonValue] = []  # files and cards that were said as progress
+        self._by_others: dict[str, tuple[JsonValue, list[JsonValue]]] = {}  # actors below the agent
 
     def take(self, event: JsonValue) -> Sequence[AgentEvent]:
         match obj(event):
@@ -127,11 +129,12 @@ class Stream:
         Messages with one `event_id` are fragments of one text, followed by the whole text."""
         self._task["status"] = status
         message = status.get("message")
+        others = [] if self.is_at_work else self._said_by_others()
         if not isinstance(message, dict) or self.state == "TASK_STATE_FAILED":
-            return []
+            return others
         if self.is_at_work:
             return self._take_progress(message, event_id)
-        return self._say_message(message)
+        return [*others, *self._say_message(message)]
 
     def _take_progress(self, message: Json, event_id: str) -> list[AgentEvent]:
         own_id = text(message.get("messageId")) or orjson.dumps(message).decode()
@@ -174,6 +177,10 @@ class Stream:
     def _take_artifact(self, artifact: Json, *, append: bool) -> list[AgentEvent]:
         """Take an artifact. One that arrives again with other content says only what is new."""
         key = text(artifact.get("artifactId"))
+        if (actor := obj(artifact.get("metadata")).get("actor")) is not None:
+            earlier = self._by_others.get(key, (actor, list[JsonValue]()))[1] if append else []
+            self._by_others[key] = (actor, [*earlier, *arr(artifact.get("parts"))])
+            return []
         name = text(artifact.get("name"))
         parts = arr(artifact.get("parts"))
         earlier_parts = self._artifacts.setdefault(key, [])
@@ -195,6 +202,18 @@ class Stream:
             rest: Json = {"text": after[len(before) :]}
             return self._say(f"artifact {key}", [rest] if rest["text"] else [], name)
         return self._say(f"artifact {key} again", parts, name)
+
+    def _said_by_others(self) -> list[AgentEvent]:
+        """Say the artifacts of actors below the agent (`metadata.actor`: an id, or an object with
+        id, name and role), each as a message of its own."""
+        said: list[AgentEvent] = []
+        for key, (actor, natives) in self._by_others.items():
+            who: JsonValue = {"id": actor} if isinstance(actor, str) else actor
+            parts = [part for native in natives for part in part_parts(native)]
+            event = said_by(who, parts, "", key)
+            said += [event] if event is not None else []
+        self._by_others.clear()
+        return said
 
     def _say(self, speaker: str, parts: Sequence[JsonValue], name: str) -> list[AgentEvent]:
         events: list[AgentEvent] = []

@@ -22,6 +22,7 @@ from bridge.agents.turn.inline_files import inline_files
 from bridge.agents.turn.inputs import TurnInputs
 from bridge.agents.turn.paragraphs import Paragraphs
 from bridge.agents.turn.run import run_turn, with_retries
+from bridge.agents.turn.sub_actors import as_allowed
 from bridge.agents.webhook.read import Stream, read_answer
 from bridge.agents.webhook.settings import WebhookSettings
 from bridge.agents.webhook.write import shown_to, write_feedback, write_turn
@@ -116,9 +117,10 @@ class WebhookAgent:
                     if isinstance(event, AnswerRecorded):
                         yield AnswerRecorded(record={**record, "program": event.record})
                     elif not isinstance(event, TurnDone):
-                        for shown_event in paragraphs.pass_on(event):
-                            agent_events.append(shown_event)
-                            yield shown_event
+                        for allowed in as_allowed(event, self._settings.actors):
+                            for shown_event in paragraphs.pass_on(allowed):
+                                agent_events.append(shown_event)
+                                yield shown_event
             inputs_to_send = await self._meanwhile(agent_events, conversation, inputs)
             unknown_calls = _unknown(agent_events, conversation)
             inputs_to_send += [

@@ -14,9 +14,11 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from bridge.agents.codec.json_values import Json, obj, text
 from bridge.agents.codec.stream_reader import DONE, ENDED_EARLY
 from bridge.agents.transport.api_errors import without_keys
+from bridge.agents.turn.sub_actors import said_by
 from bridge.errors import AgentError
 from bridge.model.turns import (
     AgentEvent,
+    MessageSaid,
     PartGiven,
     TextDelta,
     ToolAnswered,
@@ -50,28 +52,37 @@ _DELTAS = frozenset((
 
 
 def read_answer(body: JsonValue, agent: str) -> list[AgentEvent]:
-    """Return the events of a whole answer: a Message (`content` suffices), a list of parts and
-    agent events, or `{"text": ...}`. Null has no events."""
+    """Return the events of a whole answer: a Message (`content` suffices), a list of parts,
+    messages and agent events, a Conversation's `messages`, or `{"text": ...}`. Null has no events.
+    Messages of actors below the agent are said under their names."""
     match body:
         case None:
             return []
         case list(items):
-            return [event for item in items for event in _item(item)]
+            return [event for item in items for event in _item(item, agent)]
         case {"type": str()}:
-            return _item(body)
+            return _item(body, agent)
         case {"text": str(text_)}:
             return [TextDelta(text=text_)] if text_ else []
+        case {"messages": list(messages)}:
+            return [event for message in messages for event in read_answer(message, agent)]
         case {"content": list(parts), **rest}:
-            events = [event for part in parts for event in part_events(_part(part))]
-            return [*events, *_beside(obj(rest.get("metadata")), agent)]
+            content = [_part(part) for part in parts]
+            beside = _beside(obj(rest.get("metadata")), agent)
+            own_id = text(rest.get("message_id"))
+            if (said := said_by(rest.get("actor"), content, agent, own_id)) is not None:
+                return [said, *beside]
+            return [*(event for part in content for event in part_events(part)), *beside]
         case _:
             raise AgentError(
                 "its answer is not UACS: send a message, a list of parts, or an object with `text`"
             )
 
 
-def _item(value: JsonValue) -> list[AgentEvent]:
+def _item(value: JsonValue, agent: str) -> list[AgentEvent]:
     kind = text(obj(value).get("type"))
+    if not kind and "content" in obj(value):
+        return read_answer(value, agent)
     return [_event(value)] if kind in _EVENTS else part_events(_part(value))
 
 
@@ -104,6 +115,9 @@ def _event(value: JsonValue) -> AgentEvent:
         return event.model_copy(update={"reason": without_keys(event.reason)})
     if isinstance(event, PartGiven):
         _part(event.part)
+    if isinstance(event, MessageSaid):
+        for part in event.parts:
+            _part(part)
     return event
 
 

@@ -19,6 +19,9 @@ class WebhookSettings(TurnSettings):
     feedback: bool = Field(
         False, description="whether the program receives feedback on its answers"
     )
+    actors: tuple[str, ...] = Field(
+        (), description="who may speak below the agent, under names of their own (globs)"
+    )
     max_answer_mb: float = Field(20.0, gt=0, le=64, description="the largest answer, in MB")
 
     @field_validator("url")

@@ -121,7 +121,7 @@ class Pushes:
                     await self._send(target, event)
             await self._store.remove_value(_ACCOUNT, target.key)
         except BridgeError as error:
-            log.warning("a2a_push_failed", task=target.task, error=str(error))
+            log.warning("task_push_failed", task=target.task, error=str(error))
 
     async def _send(self, target: PushTarget, event: Json) -> None:
         for pause in (*_PAUSES, None):
@@ -133,8 +133,8 @@ class Pushes:
             except BridgeError as error:
                 if pause is None:
                     raise
-                log.info("a2a_push_repeated", task=target.task, error=str(error))
+                log.info("task_push_repeated", task=target.task, error=str(error))
                 await self._clock.sleep(pause)
             else:
-                log.info("a2a_push_sent", task=target.task)
+                log.info("task_push_sent", task=target.task)
                 return

@@ -46,6 +46,7 @@ class TokenRequest:
     role: Role = "assistant"
     seconds: float | None = 30 * _DAY
     per_minute: int = 120
+    actors: tuple[str, ...] = ()
 
 
 def new_token(
@@ -78,6 +79,7 @@ def new_token(
         created=now,
         expires=None if request.seconds is None else now + request.seconds,
         per_minute=request.per_minute,
+        actors=request.actors,
     )
     return record, f"{PREFIX}.{request.name}.{secret}"
 

@@ -21,6 +21,7 @@ from bridge.app.api.gateway import Gateway, RoomView
 from bridge.app.api.problems import Problem, store_trouble
 from bridge.app.api.shapes import Changed, Hits, MessageView, Post, Posted, Press, Pressed, RoomList
 from bridge.app.files.file_links import FileResponse, Linked, safe_headers
+from bridge.content.messages.tool_messages import with_tool_messages
 from bridge.errors import StoreError
 from bridge.model.api_records import Scope
 from bridge.uacs import Conversation, write
@@ -123,9 +124,13 @@ async def _rooms(call: ApiCall) -> ASGIApp:
 async def _conversation(call: ApiCall) -> ASGIApp:
     limit = call.number("limit", 50, queries.MOST_MESSAGES) or 50
     before = call.number("before", None, queries.LARGEST_NUMBER)
-    return _bytes(
-        write(await queries.conversation(call.gateway, call.caller, call.where, limit, before))
-    )
+    results = call.text("tool_results") or "parts"
+    if results not in ("parts", "messages"):
+        raise Problem(422, "tool_results: parts or messages", value=results)
+    found = await queries.conversation(call.gateway, call.caller, call.where, limit, before)
+    if results == "messages":
+        found = found.model_copy(update={"messages": with_tool_messages(found.messages)})
+    return _bytes(write(found))
 
 
 async def _events(call: ApiCall) -> ASGIApp:
@@ -223,6 +228,11 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         (
             Parameter("limit", "How many messages.", _LIMIT),
             Parameter("before", "Only messages before this number.", _NUMBER),
+            Parameter(
+                "tool_results",
+                "`messages`: results of tools are messages of the tool, with the role `tool`.",
+                {"type": "string", "enum": ["parts", "messages"], "default": "parts"},
+            ),
         ),
         gives=Conversation,
     ),

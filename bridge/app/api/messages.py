@@ -21,6 +21,7 @@ from bridge.app.api.gateway import Gateway, RoomView
 from bridge.app.api.problems import Problem
 from bridge.app.api.queries import visible_message
 from bridge.app.api.shapes import Changed, Channel, Post, Posted, Press, Pressed
+from bridge.app.api.speakers import actor_of, is_of, person_of
 from bridge.content.cards.interactions import SCHEMA_ID as INTERACTION
 from bridge.content.cards.native_home import at_place
 from bridge.content.media.types import agreed_type
@@ -39,7 +40,6 @@ from bridge.model import (
     MessageEdited,
     MessageId,
     MessagePosted,
-    Person,
     Place,
     PostMessage,
     message_id_of,
@@ -85,7 +85,7 @@ async def post(
         time=datetime_of(gateway.clock.time()),
         native_id=own_id,
         message=message,
-        author=Person(id=caller.actor, name=caller.name, bot=caller.is_bot),
+        author=person_of(caller, message.actor),
         reply_to=reply_to,
     )
     outcome = await _outcome(gateway, event, f"post {uuid4().hex}")
@@ -113,7 +113,7 @@ async def edit(
         account=ACCOUNT,
         place=Place(channel=outside_channel(room.id)),
         time=datetime_of(gateway.clock.time()),
-        actor=caller.actor,
+        actor=stored.author.id,
         target=stored.native_id or "",
         message=await _message(gateway, caller, replacement, MessageId(message)),
         edited_at=datetime_of(max(gateway.clock.time(), stored.changed + 0.001)),
@@ -132,7 +132,7 @@ async def delete(gateway: Gateway, caller: Caller, room: RoomView, message: str)
         account=ACCOUNT,
         place=Place(channel=outside_channel(room.id)),
         time=datetime_of(gateway.clock.time()),
-        actor=caller.actor,
+        actor=stored.author.id,
         target=stored.native_id or "",
     )
     return await _outcome_of_change(gateway, event, message, "deleted")
@@ -201,13 +201,13 @@ def read_body(shape: type[Shape], body: bytes) -> Shape:
 async def _message(
     gateway: Gateway, caller: Caller, post_body: Post, message_id: MessageId
 ) -> Message:
-    """The UACS message of a post, by the token's actor, with the bridge's time."""
-    _check_actor(caller, post_body)
+    """The UACS message of a post, by the token's actor or one below it, with the bridge's time."""
+    actor = actor_of(caller, post_body.actor)
     fields: dict[str, Any] = {
         **(post_body.model_extra or {}),
         "message_id": message_id,
         "timestamp": to_timestamp(datetime_of(gateway.clock.time())),
-        "actor": {"id": caller.actor, "role": caller.token.role, "name": caller.name},
+        "actor": {"id": actor.id, "role": actor.role, "name": actor.name},
         "content": _content(post_body),
     }
     if post_body.metadata is not None:
@@ -229,17 +229,6 @@ async def _message(
             "platform's card is that platform's own",
         )
     return gateway.complete(await with_stored_files(gateway, message))
-
-
-def _check_actor(caller: Caller, post_body: Post) -> None:
-    actor_id = (post_body.actor or {}).get("id", caller.actor)
-    if actor_id != caller.actor:
-        raise Problem(
-            422,
-            "actor.id is not the token's own",
-            value=actor_id,
-            todo=f"leave `actor` out; you speak as {caller.actor}",
-        )
 
 
 def _content(post_body: Post) -> list[dict[str, Any]]:
@@ -383,7 +372,7 @@ async def _own_message(
 ) -> StoredMessage:
     stored = await visible_message(gateway, caller, room, message)
     in_this_room = stored.place is not None and stored.place.channel == outside_channel(room.id)
-    if stored.author.id != caller.actor or not in_this_room or stored.native_id is None:
+    if not is_of(caller, stored.author.id) or not in_this_room or stored.native_id is None:
         raise Problem(
             403,
             "The token did not post this message",

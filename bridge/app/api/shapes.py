@@ -54,8 +54,8 @@ class RoomList(_Shape):
 
 class Post(BaseModel):
     """A message to post: `text`, or the `content` of a UACS Message. It may have the other fields
-    of a UACS Message. The bridge sets `timestamp` and `actor`, and refuses an `actor` that is not
-    the token's own."""
+    of a UACS Message. The bridge sets `timestamp`. `actor` may be one below the token's own
+    (`actor_id/NAME`), if the token may speak for it; the bridge refuses all others."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 

@@ -17,9 +17,10 @@ from bridge.app.api.addressing import calling
 from bridge.app.api.api_keys import Caller
 from bridge.app.api.gateway import Gateway, RoomView
 from bridge.app.api.messages import with_stored_files
+from bridge.app.api.speakers import is_of
 from bridge.app.api.view import outside_view
 from bridge.app.openfloor.manifests import manifest_of_agent, manifest_of_room
-from bridge.app.openfloor.speakers import author_of, is_of
+from bridge.app.openfloor.speakers import author_of
 from bridge.app.openfloor.visits import Visit, Visits
 from bridge.model import MessageId, MessagePosted, Place, message_id_of
 from bridge.model.archive_records import StoredMessage

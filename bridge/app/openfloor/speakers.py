@@ -25,11 +25,6 @@ def author_of(caller: Caller, envelope: Envelope, uri: str) -> Person:
     return Person(id=_actor(caller, uri), name=f"{name} ({caller.name})", bot=caller.is_bot)
 
 
-def is_of(caller: Caller, actor: str) -> bool:
-    """Whether an actor is the peer, or one of its speakers."""
-    return actor == caller.actor or actor.startswith(f"{caller.actor}/")
-
-
 def _actor(caller: Caller, uri: str) -> ActorId:
     return ActorId(f"{caller.actor}/{quote(uri, safe='')}") if uri else caller.actor
 

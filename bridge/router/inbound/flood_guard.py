@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 
 from bridge.content.messages.parts import message_text
 from bridge.content.text.emoji import emoji_of
-from bridge.model import MessagePosted, RoomId
+from bridge.model import ActorId, MessagePosted, RoomId
+from bridge.router.rooms.programs import is_outside
 from bridge.router.rooms.rooms import Room
 from bridge.router.signals import Signal
 from bridge.uacs import TextPart
@@ -90,8 +91,10 @@ class FloodGuard:
         text = first.text if isinstance(first, TextPart) else message_text(event.message)[0]
         memory = self._rooms.get(room.id) or self._rooms.setdefault(room.id, _Memory())
         bot = event.author.bot
-        channel, author = event.place.channel.key, event.author.id
-        new = _Post(event.time.timestamp(), channel, author, text, bot)
+        channel, author = event.place.channel, event.author.id
+        if is_outside(channel):  # a program and those below it are one: they copy nobody
+            author = ActorId(author.partition("/")[0])
+        new = _Post(event.time.timestamp(), channel.key, author, text, bot)
         if bot and _is_copy(new, memory):
             return Verdict("a bot says what somebody said just now: another bridge's copy")
         memory.add(new)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
+from urllib.parse import quote
 
 from bridge.content.cards.reader import Cards
 from bridge.content.messages.parts import may_hold_files
@@ -22,8 +24,9 @@ from bridge.model import (
 from bridge.model.admission import Admission
 from bridge.model.archive_records import MessageState, NewMessage
 from bridge.model.refs import ActorId
+from bridge.model.times import datetime_of
 from bridge.model.turn_records import NewTurn, StoredTurn
-from bridge.model.turns import MessageChanged, PartGiven, Turn, TurnState
+from bridge.model.turns import MessageChanged, MessageSaid, PartGiven, Turn, TurnState
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.files import Files
@@ -31,7 +34,7 @@ from bridge.ports.store.admissions import AdmissionStore
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.turns import TurnStore
 from bridge.router.outbound.lanes import Lanes
-from bridge.router.rooms.bylines import Bylines
+from bridge.router.rooms.bylines import AuthorBylines
 from bridge.router.rooms.features import has_threads, shows_growth
 from bridge.router.rooms.feed import Feed
 from bridge.router.rooms.reference_names import ReferenceNames
@@ -39,7 +42,7 @@ from bridge.router.rooms.rooms import Member
 from bridge.router.runtime.kept_files import with_json_files, with_kept_media
 from bridge.router.turns.answer import Answer, with_content
 from bridge.router.turns.sessions import TurnContext
-from bridge.uacs import Message
+from bridge.uacs import Message, to_timestamp
 
 
 class _PublisherStore(AdmissionStore, MessageStore, TurnStore, Protocol):
@@ -51,8 +54,29 @@ class AnswerPosts:
     """Makes the operations that show answers in the channels of a room."""
 
     connectors: Mapping[AccountId, Connector]
-    bylines: Bylines
+    author_bylines: AuthorBylines
     new_id: Callable[[], str]
+
+    async def said(self, context: TurnContext, new: NewMessage) -> tuple[PostMessage, ...]:
+        """Return one post for each channel of what somebody below the agent says. Raises
+        StoreError."""
+        room, posts = context.room, list[PostMessage]()
+        for member in room.listeners():
+            byline = await self.author_bylines.for_member(
+                new.author, room, member, member.channel.platform, member.account
+            )
+            posts.append(
+                PostMessage(
+                    id=OperationId(self.new_id()),
+                    account=member.account,
+                    channel=member.channel,
+                    room=room.id,
+                    message=new.id,
+                    byline=byline.model_copy(update={"agent": True}),
+                    root=context.origin.root if self._in_threads(member) else None,
+                )
+            )
+        return tuple(posts)
 
     def of(self, context: TurnContext, answer: Answer, *, stream: bool) -> tuple[PostMessage, ...]:
         """Return one post for each channel; of a `stream`, for each that can show it grow."""
@@ -63,7 +87,7 @@ class AnswerPosts:
                 channel=member.channel,
                 room=context.room.id,
                 message=answer.id,
-                byline=self.bylines.of_agent(answer.agent),
+                byline=self.author_bylines.bylines.of_agent(answer.agent),
                 root=context.origin.root if self._in_threads(member) else None,
                 stream=stream,
                 asker=context.origin.author.id if stream else None,
@@ -200,6 +224,28 @@ class AnswerPublisher:
         await self._store.change_message(changed, "edited", self._posts.edits(posts))
         for post in posts:
             self._lanes.wake(post.channel.lane)
+        self._feed.woke()
+
+    async def say(self, context: TurnContext, said: MessageSaid, number: int) -> None:
+        """Keep and show what an actor below the agent says, once for each id; `number` is its place
+        in the turn. Raises StoreError, and pydantic's ValidationError for parts that are none."""
+        own = hashlib.sha256(said.id.encode("utf-8", "replace")).hexdigest()[:16]
+        message_id = MessageId(f"{context.turn.answer_id}/{own if said.id else number}")
+        actor = f"agent:{context.turn.agent}/{quote(said.actor, safe='')}"
+        raw = Message.model_validate({
+            "message_id": message_id,
+            "timestamp": to_timestamp(datetime_of(self._clock.time())),
+            "actor": {"id": actor, "role": said.role, "name": said.name or said.actor},
+            "content": [(await self.with_kept_files(PartGiven(part=p))).part for p in said.parts],
+        })  # fmt: skip
+        message = await self._completion.completed(raw)
+        new = self._new_message(message, context, "complete")
+        posts = await self._posts.said(context, new)
+        admission = Admission(
+            outcome="answer", message=new, timelines=(context.room.timeline,), operations=posts
+        )
+        await self._store.admit(admission)
+        self._wake(context)
         self._feed.woke()
 
     async def withdraw(self, turn: StoredTurn) -> None:

@@ -23,6 +23,7 @@ from bridge.model.turns import (
     AgentEvent,
     ApprovalWanted,
     MessageChanged,
+    MessageSaid,
     PartGiven,
     ToolCalled,
     Turn,
@@ -65,6 +66,7 @@ class RunningTurn:
     - `began`: the monotonic clock's reading at the start.
     - `first_shown`: the seconds after which there was something to show.
     - `opening`: the task that shows the first words; `stream` shows the words after them.
+    - `said`: how many messages actors below the agent have said.
     """
 
     context: TurnContext
@@ -78,6 +80,7 @@ class RunningTurn:
     first_shown: float | None = None
     opening: asyncio.Task[None] | None = None
     stream: Stream | None = None
+    said: int = 0
 
 
 class _RunnerStore(MessageStore, TurnStore, Protocol):
@@ -247,6 +250,10 @@ class AgentListener:
         event = repaired
         if isinstance(event, MessageChanged):
             await self._publisher.change(running.turn, event)
+            return
+        if isinstance(event, MessageSaid):
+            running.said += 1
+            await self._publisher.say(running.context, event, running.said)
             return
         if isinstance(event, ToolCalled) and not running.calls.runs(event.part):
             await self._store.set_turn(running.turn.id, "running", tool_called=True)

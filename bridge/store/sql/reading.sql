@@ -33,19 +33,19 @@ CROSS JOIN timelines AS t ON t.n = e.timeline
 WHERE m.key = message_key(?) AND t.kind = 'room' AND (m.audience IS NULL OR instr(m.audience, ?) > 0);
 
 -- name: put_token
-INSERT INTO api_tokens (name, digest, role, rooms, scopes, created, expires, per_minute)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO api_tokens (name, digest, role, rooms, scopes, created, expires, per_minute, actors)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (name) DO UPDATE SET
   digest = excluded.digest, role = excluded.role, rooms = excluded.rooms,
   scopes = excluded.scopes, created = excluded.created, expires = excluded.expires,
-  per_minute = excluded.per_minute;
+  per_minute = excluded.per_minute, actors = excluded.actors;
 
 -- name: token
-SELECT name, digest, role, rooms, scopes, created, expires, per_minute FROM api_tokens
+SELECT name, digest, role, rooms, scopes, created, expires, per_minute, actors FROM api_tokens
 WHERE name = ?;
 
 -- name: tokens
-SELECT name, digest, role, rooms, scopes, created, expires, per_minute FROM api_tokens
+SELECT name, digest, role, rooms, scopes, created, expires, per_minute, actors FROM api_tokens
 ORDER BY name;
 
 -- name: revoke_token

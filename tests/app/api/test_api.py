@@ -55,6 +55,7 @@ async def api(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ServedA
     path: Path = tmp_path_factory.mktemp("api") / "b.sqlite3"
     async with local_sandbox(names=("slack", "discord")) as local:
         settings = configuration(local, path)
+        settings["rooms"]["random"]["show_tools"] = "full"
         async with running(local, settings) as (bridge, url):
             yield ServedApi(local, bridge, url)
 
@@ -151,6 +152,56 @@ async def test_a_program_edits_and_deletes_only_its_own_messages(api: ServedApi)
     assert (edited.json()["outcome"], gone.json()["outcome"]) == ("edited", "deleted")
     assert changed["state"] == "edited"
     assert (refused.status_code, after.status_code) == (403, 404)
+
+
+async def test_those_below_a_program_speak_under_their_own_names(api: ServedApi) -> None:
+    where = f"/v1/rooms/{ROOM}/messages"
+    async with client(api.url, await api.token("chief", actors=("plan*",))) as http:
+        me = (await http.get("/v1/rooms")).json()["you"]["actor_id"]
+        actor = {"id": f"{me}/planner", "name": "The Planner", "role": "assistant"}
+        posted = await _posted(http, "I made a plan", actor=actor)
+        await api.local.until(lambda: api.stands("discord", "I made a plan"))
+        edited = await http.put(f"{where}/{posted['message_id']}", json={"text": "a better plan"})
+        message = (await http.get(f"{where}/{posted['message_id']}")).json()
+        others = [
+            await http.post(where, json={"text": "No", "actor": {"id": other}})
+            for other in (
+                f"{me}/writer",
+                "api:bridge:somebody",
+                f"{me}/",
+                7,
+                f"{me}/plan{'x' * 200}",
+            )
+        ]
+    async with client(api.url, await api.token("thief", actors=("*",))) as http:
+        stolen = await http.delete(f"{where}/{posted['message_id']}")
+
+    (copy,) = [m for m in api.local.standing("discord", ROOM) if "plan" in m.text]
+    assert copy.author == "The Planner"
+    assert edited.json()["outcome"] == "edited"
+    assert message["message"]["actor"] == actor
+    assert [answer.status_code for answer in others] == [403, 422, 422, 422, 422]
+    assert "--actors" in others[0].json()["todo"]
+    assert stolen.status_code == 403
+
+
+async def test_results_of_tools_are_messages_of_tools_on_request(api: ServedApi) -> None:
+    call = {"type": "tool_call", "id": "c1", "name": "look_up", "arguments": {}}
+    result = {"type": "tool_result", "tool_call_id": "c1", "content": "42"}
+    async with client(api.url, await api.token("looker", rooms=("random",))) as http:
+        body = {"content": [{"type": "text", "text": "I look it up"}, call, result]}
+        await http.post("/v1/rooms/random/messages", json=body)
+        found = {
+            view: (await http.get("/v1/rooms/random", params={"tool_results": view})).json()
+            for view in ("parts", "messages")
+        }
+        refused = await http.get("/v1/rooms/random", params={"tool_results": "both"})
+
+    roles = {view: [m["actor"]["role"] for m in one["messages"]] for view, one in found.items()}
+    assert "tool" not in roles["parts"]
+    assert roles["messages"][-1] == "tool"
+    assert found["messages"]["messages"][-1]["actor"]["name"] == "look_up"
+    assert refused.status_code == 422
 
 
 async def test_a_program_answers_in_a_thread_and_quotes(api: ServedApi) -> None:

@@ -59,6 +59,9 @@ for subcommand in (
 )
 @click.option("--reader", metavar="WHO", help="Also messages to this person only.")
 @click.option(
+    "--tool-messages", is_flag=True, help="Results of tools as messages of the tool (role tool)."
+)
+@click.option(
     "--between", metavar="WHO WHO", nargs=2, help="The direct messages between two people (`dm`)."
 )
 def show(
@@ -68,6 +71,7 @@ def show(
     channel: str | None,
     member: str | None,
     reader: str | None,
+    tool_messages: bool,
     between: tuple[str, str] | None,
 ) -> None:
     """Print a room's conversation as UACS, in JSON.
@@ -92,13 +96,16 @@ def show(
             raise click.UsageError(
                 "--between permits no other option: it names all who may read the messages"
             )
-        click.echo(asyncio.run(_between(config, between, newest)))
+        click.echo(asyncio.run(_between(config, between, newest, tool_messages=tool_messages)))
         return
     if (room is None) == (channel is None):
         raise click.UsageError("name a room, or a channel with --channel")
     if member is not None and room is None:
         raise click.UsageError("--member is of a room: name the room")
-    click.echo(asyncio.run(_conversation(config, room or "", channel, newest, member, reader)))
+    whose = _conversation(
+        config, room or "", channel, newest, member, reader, tool_messages=tool_messages
+    )
+    click.echo(asyncio.run(whose))
 
 
 async def _conversation(
@@ -108,6 +115,8 @@ async def _conversation(
     newest: int | None,
     member: str | None,
     reader: str | None,
+    *,
+    tool_messages: bool,
 ) -> str:
     from bridge.app.cli.commands.stores import note_access, reading
     from bridge.model.archive_records import View
@@ -118,12 +127,15 @@ async def _conversation(
         facts = {"room": room, "channel": channel, "member": member, "reader": reader}
         note_access(settings.store.path, config, "show", newest=newest, **facts)
         readers = () if reader is None else await _accounts(store, reader)
+        view = View(member=member, readers=readers)
         return await _conversation_json(
-            store, conversation_id, newest, View(member=member, readers=readers)
+            store, conversation_id, newest, view, tool_messages=tool_messages
         )
 
 
-async def _between(config: Path, two: tuple[str, str], newest: int | None) -> str:
+async def _between(
+    config: Path, two: tuple[str, str], newest: int | None, *, tool_messages: bool
+) -> str:
     from bridge.app.cli.commands.find_person import find_person
     from bridge.app.cli.commands.stores import note_access, reading
     from bridge.model.archive_records import View
@@ -134,19 +146,23 @@ async def _between(config: Path, two: tuple[str, str], newest: int | None) -> st
         note_access(settings.store.path, config, "show", between=two, newest=newest)
         first, second = [await find_person(store, name) for name in two]
         conversation_id = conversation_between(first, second)
+        view = View(readers=(first, second))
         return await _conversation_json(
-            store, conversation_id, newest, View(readers=(first, second))
+            store, conversation_id, newest, view, tool_messages=tool_messages
         )
 
 
 async def _conversation_json(
-    store: Store, conversation_id: UUID, newest: int | None, view: View
+    store: Store, conversation_id: UUID, newest: int | None, view: View, *, tool_messages: bool
 ) -> str:
     from bridge.archive.additions import with_additions
+    from bridge.content.messages.tool_messages import with_tool_messages
     from bridge.uacs import write
 
     conversation = await store.conversation(conversation_id, newest=newest, view=view)
     messages = await with_additions(store, conversation.messages)
+    if tool_messages:
+        messages = with_tool_messages(messages)
     whole = conversation.model_copy(update={"messages": messages})
     return json.dumps(json.loads(write(whole)), indent=2, ensure_ascii=False)
 

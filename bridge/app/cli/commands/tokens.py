@@ -43,10 +43,15 @@ def command() -> None:
     show_default=True,
     help="The most requests in a minute.",
 )
+@click.option(
+    "--actors",
+    multiple=True,
+    help="Who may speak below it under a name of their own, such as its sub-agents: a glob.",
+)
 @config_option
 def add(
     name: str, rooms: tuple[str, ...], scope: str, expires: str, role: Any, per_minute: int,
-    config: Path,
+    actors: tuple[str, ...], config: Path,
 ) -> None:  # fmt: skip
     """Create a token, and print it once.
 
@@ -56,6 +61,7 @@ def add(
     Examples:
       uacs-bridge tokens add helper --room support --scope read,post
       uacs-bridge tokens add watcher --room 'team-*' --expires never
+      uacs-bridge tokens add supervisor --room support --scope read,post --actors '*'
     """
     settings = settings_from(config)
 
@@ -63,7 +69,9 @@ def add(
     from bridge.content.text.globs import matches
     from bridge.runtime.clock import SystemClock
 
-    request = TokenRequest(name, rooms, scopes_of(scope), role, seconds_of(expires), per_minute)
+    request = TokenRequest(
+        name, rooms, scopes_of(scope), role, seconds_of(expires), per_minute, actors
+    )
     record, token = new_token(request, SystemClock().time(), settings.agents)
     for glob in rooms:
         if not any(matches(glob, room) for room in settings.rooms):
