@@ -18,7 +18,7 @@ PLANNER = {"id": "agent:boss/planner", "name": "The Planner", "role": "assistant
 
 
 def said(**changes: Any) -> MessageSaid:
-    fields = {"actor": "planner", "name": "The Planner", "parts": (HELLO,), **changes}
+    fields: Any = {"actor": "planner", "name": "The Planner", "parts": (HELLO,), **changes}
     return MessageSaid(**fields)
 
 
