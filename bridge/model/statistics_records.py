@@ -17,6 +17,18 @@ class Speaker:
 
 
 @dataclass(frozen=True)
+class RefusedEvent:
+    """An event that no room admitted: when it came (seconds since 1970), its channel's key, its
+    kind, and why."""
+
+    at: float
+    account: str
+    channel: str
+    kind: str
+    outcome: str
+
+
+@dataclass(frozen=True)
 class Statistics:
     """Figures of the messages of a time.
 

@@ -17,7 +17,7 @@ class NewTurn:
     """A turn to queue for an agent; turns of one `session` are answered in order.
 
     `origin` is the message of a person or a bot at the start, if an agent's answer to it called
-    this agent; otherwise it is the trigger.
+    this agent; otherwise it is the trigger. `reason` says in words why this agent was chosen.
     """
 
     id: TurnId
@@ -27,6 +27,7 @@ class NewTurn:
     session: str = ""
     origin: MessageId | None = None
     called_by: CalledBy = "person"
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class StoredTurn:
     origin: MessageId | None = None
     called_by: CalledBy = "person"
     error: str = ""
+    reason: str = ""
 
     @property
     def answer_id(self) -> MessageId:

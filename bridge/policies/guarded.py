@@ -12,9 +12,11 @@ from bridge.errors import ContentRefused
 from bridge.model.turns import (
     AgentEvent,
     AgentInput,
+    AnswerRecorded,
     Feedback,
     MessageChanged,
     MessageGiven,
+    MessageSaid,
     ModerationReported,
     PartGiven,
     Steered,
@@ -24,6 +26,7 @@ from bridge.model.turns import (
     ToolCalled,
     ToolResultGiven,
     Turn,
+    TurnDone,
     TurnFailed,
 )
 from bridge.ports.agent import Agent, ChecksItself, HasAddresses, KeepsFiles, TakesFeedback
@@ -57,8 +60,10 @@ class GuardedAgent:
         filters = [policy.begin() for policy in self._policies]
         holdback = max((policy.holdback for policy in self._policies), default=0)
         try:
+            shown = turn
             for turn_filter in filters:
                 turn = await turn_filter.filter_turn(turn)
+            note = _Note(shown, turn)
             text = _GrowingText(filters, holdback)
             checked_inputs = _checked_inputs(inputs, filters)
             async with aclosing(self._agent.run(turn, checked_inputs)) as events:
@@ -67,6 +72,11 @@ class GuardedAgent:
                         if new := await text.add(event.text):
                             yield TextDelta(text=new)
                         continue
+                    if isinstance(event, AnswerRecorded):
+                        yield note.added_to(event)
+                        continue
+                    if isinstance(event, TurnDone) and (last := note.at_end(text)) is not None:
+                        yield last
                     if isinstance(event, TextReplaced):
                         await text.end()  # the event replaces the text held back, too
                         checked = await _checked(event, filters)
@@ -74,7 +84,9 @@ class GuardedAgent:
                         continue
                     if _ends_text(event) and (rest := await text.end()):
                         yield TextDelta(text=rest)
-                    yield await _checked(event, filters)
+                    checked_event = await _checked(event, filters)
+                    note.changed = note.changed or checked_event != event
+                    yield checked_event
         except ContentRefused as error:
             yield TurnFailed(reason=str(error), retry=False)
 
@@ -108,6 +120,35 @@ class GuardedAgent:
         await self._agent.take_feedback(feedback.model_copy(update={"comment": str(comment)}))
 
 
+class _Note:
+    """What the policies did, for the record of the answer: in how many messages they changed
+    something, and whether they changed the answer. It has no words of either."""
+
+    def __init__(self, before: Turn, after: Turn) -> None:
+        pairs = zip(before.conversation.messages, after.conversation.messages, strict=False)
+        self._messages = sum(old.content != new.content for old, new in pairs)
+        self._record: dict[str, JsonValue] | None = None
+        self.changed = False
+
+    def added_to(self, event: AnswerRecorded) -> AnswerRecorded:
+        """Return the record with the note."""
+        self._record = event.record
+        note: dict[str, JsonValue] = {}
+        if self._messages:
+            note["changed_messages"] = self._messages
+        if self.changed:
+            note["changed_answer"] = True
+        return AnswerRecorded(record={**event.record, "policies": note}) if note else event
+
+    def at_end(self, text: _GrowingText) -> AnswerRecorded | None:
+        """Return the record anew where the answer was changed since, or where the agent made
+        none."""
+        self.changed = self.changed or text.changed
+        if not self.changed and (self._record is not None or not self._messages):
+            return None
+        return self.added_to(AnswerRecorded(record=self._record or {}))
+
+
 class _GrowingText:
     """One piece of text while it grows: the original, and the checked text that was released."""
 
@@ -119,6 +160,7 @@ class _GrowingText:
         self._window = _RECHECKED + 2 * holdback
         self._max_length = 2 * self._window
         self._checked_length = 0
+        self.changed = False
 
     async def add(self, delta: str) -> str:
         """Adds a delta and returns the checked text to release in addition."""
@@ -158,9 +200,11 @@ class _GrowingText:
         return self._text[: max(end, 0)]
 
     async def _check(self, text: str) -> str:
+        checked = text
         for turn_filter in self._filters:
-            text = await turn_filter.filter_text(text)
-        return text
+            checked = await turn_filter.filter_text(checked)
+        self.changed = self.changed or checked != text
+        return checked
 
     def _beyond_released(self, checked: str) -> str:
         if not checked.startswith(self._released):
@@ -189,7 +233,7 @@ async def _checked(event: AgentEvent, filters: Sequence[TurnFilter]) -> AgentEve
         case ModerationReported(moderation=moderation):
             checked = await _checked_json(moderation, filters)
             return event.model_copy(update={"moderation": checked})
-        case MessageChanged(parts=parts) | TextReplaced(parts=parts):
+        case MessageChanged(parts=parts) | MessageSaid(parts=parts) | TextReplaced(parts=parts):
             changed = [await _checked_json(part, filters) for part in parts]
             return event.model_copy(update={"parts": tuple(changed)})
         case ToolCalled(part=call):

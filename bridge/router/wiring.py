@@ -27,6 +27,7 @@ from bridge.router.commands.parser import Commands
 from bridge.router.commands.pausing import pausing_commands
 from bridge.router.commands.people import people_commands
 from bridge.router.commands.status import status_commands
+from bridge.router.commands.why import WhyCommand
 from bridge.router.inbound.addressed import (
     AnswerCommand,
     AnswerDirectCommand,
@@ -408,6 +409,7 @@ def wire_commands(
         *ban_commands(store, rooms.bans),
         *people_commands(rooms.linking),
         *hand_overs.commands(),
+        WhyCommand(store, outbound.failures, rooms.people, shared.clock).command(),
         *failure_commands(outbound.failures),
         *direct_commands(direct),
         *channel_commands(connectors, linker),

@@ -80,7 +80,7 @@ from bridge.model.room_records import (
     RoomStanding,
 )
 from bridge.model.search_records import FoundMessage, Search, SearchPage, Surroundings
-from bridge.model.statistics_records import Statistics
+from bridge.model.statistics_records import RefusedEvent, Statistics
 from bridge.model.store_status import Explanation, StorePulse, StoreStatus
 from bridge.model.turn_records import (
     Approval,
@@ -417,6 +417,12 @@ class SqliteStore:
     ) -> Statistics:
         return await self._read(of_statistics.statistics, since, until, most)
 
+    async def refused_events(
+        self, channels: Sequence[ChannelRef], *, since: float, limit: int
+    ) -> Sequence[RefusedEvent]:
+        keys = [channel.key for channel in channels]
+        return await self._read(of_statistics.refused, keys, since, limit)
+
     async def verify_chain(self, pinned: Mapping[str, ChainHead]) -> ChainReport:
         return await self._read(chain.verify, pinned)
 
@@ -682,6 +688,14 @@ class SqliteStore:
 
     async def open_turns(self) -> Sequence[StoredTurn]:
         return self._look(turns.open_turns)
+
+    async def turn(self, turn: TurnId) -> StoredTurn | None:
+        return self._look(turns.turn, turn)
+
+    async def turns_of_room(
+        self, room: RoomId, *, since: float, limit: int
+    ) -> Sequence[StoredTurn]:
+        return self._look(turns.turns_of_room, room, since, limit)
 
     async def turns_about(self, question: MessageId) -> Sequence[StoredTurn]:
         return self._look(turns.turns_about, question)

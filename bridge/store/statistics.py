@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 
-from bridge.model.statistics_records import Speaker, Statistics
+from bridge.model.statistics_records import RefusedEvent, Speaker, Statistics
 from bridge.store.queries import read_queries
 
 SQL = read_queries("statistics")
@@ -33,6 +34,13 @@ def statistics(
         ),
         losses=dict(db.execute(SQL["losses"], span).fetchall()),
     )  # fmt: skip
+
+
+def refused(
+    db: sqlite3.Connection, channels: Sequence[str], since: float, limit: int
+) -> Sequence[RefusedEvent]:
+    rows = db.execute(SQL["refused"], (since, json.dumps(channels), limit)).fetchall()
+    return [RefusedEvent(*columns) for columns in reversed(rows)]
 
 
 def _dense(rows: Iterable[tuple[int | None, int]], size: int) -> tuple[int, ...]:

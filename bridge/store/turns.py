@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bridge.errors import StoreError
-from bridge.model import MessageId, TurnId
+from bridge.model import MessageId, RoomId, TurnId
 from bridge.model.turn_records import NewTurn, StoredTurn
 from bridge.model.turns import TurnState
 from bridge.store import engine
@@ -23,7 +23,7 @@ def queue(db: sqlite3.Connection, turn: NewTurn, now: float) -> None:
             (
                 *(turn.id, turn.agent, turn.room, turn.trigger),
                 *([turn.origin or turn.trigger] * 2),
-                *(turn.session, turn.origin or "", turn.called_by, now, now),
+                *(turn.session, turn.origin or "", turn.called_by, now, now, turn.reason),
             ),
         )
     except engine.integrity_errors() as error:
@@ -52,8 +52,20 @@ def turns_about(db: sqlite3.Connection, question: MessageId) -> Sequence[StoredT
     return [_stored(columns) for columns in found]
 
 
+def turn(db: sqlite3.Connection, own_id: TurnId) -> StoredTurn | None:
+    row = db.execute(SQL["turn"], (own_id,)).fetchone()
+    return None if row is None else _stored(row)
+
+
+def turns_of_room(
+    db: sqlite3.Connection, room: RoomId, since: float, limit: int
+) -> Sequence[StoredTurn]:
+    found = db.execute(SQL["turns_of_room"], (room, since, limit)).fetchall()
+    return [_stored(columns) for columns in reversed(found)]
+
+
 def _stored(columns: Sequence[Any]) -> StoredTurn:
-    tool_called, answer, session, origin, called_by, error = columns[7:]
+    tool_called, answer, session, origin, called_by, error, reason = columns[7:]
     return StoredTurn(
         *columns[:7],
         tool_called=bool(tool_called),
@@ -62,6 +74,7 @@ def _stored(columns: Sequence[Any]) -> StoredTurn:
         origin=origin or None,
         called_by=called_by,
         error=error,
+        reason=reason,
     )
 
 

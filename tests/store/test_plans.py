@@ -92,6 +92,7 @@ NARROW = {
         "trigger_message=? AND agent=?",
         "trigger_message=?",
         "origin=?",
+        "room=?",  # the newest ones, up to a limit
         "session=?",
     },
 }

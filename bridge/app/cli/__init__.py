@@ -43,6 +43,7 @@ COMMANDS = {
     "quota": "Show what agents cost, and reset quotas.",
     "dead-letters": "List, replay and skip operations that could not be delivered.",
     "approvals": "List the tool calls that needed an approval, and who decided.",
+    "report": "Tell what a room decided, and why.",
     "secrets": "Store secrets, sealed in the bridge's own store.",
     "tokens": "Create and revoke tokens that give programs access to rooms.",
     "mcp": "Serve rooms to a program that speaks the Model Context Protocol.",

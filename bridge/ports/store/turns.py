@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from bridge.model import MessageId, TurnId
+from bridge.model import MessageId, RoomId, TurnId
 from bridge.model.turn_records import StoredTurn
 from bridge.model.turns import TurnState
 
@@ -24,6 +24,22 @@ class TurnStore(Protocol):
 
     async def open_turns(self) -> Sequence[StoredTurn]:
         """Return the queued, running and waiting turns, oldest first."""
+        ...
+
+    async def turn(self, turn: TurnId) -> StoredTurn | None:
+        """Return a turn by its id; None when there is none."""
+        ...
+
+    async def turns_of_room(
+        self, room: RoomId, *, since: float, limit: int
+    ) -> Sequence[StoredTurn]:
+        """Return the newest turns of a room, oldest first, whatever their state.
+
+        Args:
+            room: the room.
+            since: seconds since 1970; only turns that were asked from then on.
+            limit: maximum number.
+        """
         ...
 
     async def turns_about(self, question: MessageId) -> Sequence[StoredTurn]:

@@ -19,6 +19,7 @@ class CommandCall:
     - `answers`: what the answer must name, where the platform waits for one.
     - `private`: nobody else could read the command.
     - `can_whisper`: an answer can be shown to the asker alone.
+    - `replies_to`: the platform's id of the message that the command is a reply to.
     """
 
     actor: ActorId
@@ -30,6 +31,7 @@ class CommandCall:
     answers: str | None = None
     private: bool = False
     can_whisper: bool = False
+    replies_to: str | None = None
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ class Commands:
             return None
         call = CommandCall(
             event.author.id, words, event.place, rooms[0], member, key,
-            can_whisper=self._can_whisper(member),
+            can_whisper=self._can_whisper(member), replies_to=event.reply_to,
         )  # fmt: skip
         answer = await self._run(command, call) + _former_name_note(command, name)
         await self._post(call, answer, private=command.whispered and call.can_whisper)
@@ -156,7 +156,7 @@ def read_words(text: str) -> tuple[str, tuple[str, ...]]:
         text = link.sub(lambda _, actor_id=actor: actor_id, text)
     text = _CHANNEL.sub(lambda found: f"{unquote(found[2])}#{found[1]}", text)
     name, *words = text.split() or [""]
-    return name.casefold().lstrip("/!"), tuple(words)
+    return name.casefold().lstrip("/!").rstrip("?"), tuple(words)
 
 
 def in_lines(text: str) -> Document:

@@ -211,7 +211,11 @@ def turns_for(
     for room in rooms:
         if membership := room.membership(press.agent):
             session = session_of(membership, room.id, question)
-            return (NewTurn(TurnId(new_id()), membership.agent, room.id, trigger, session),)
+            turn = NewTurn(
+                TurnId(new_id()), membership.agent, room.id, trigger, session,
+                reason="somebody pressed a button of its",
+            )  # fmt: skip
+            return (turn,)
     return ()
 
 

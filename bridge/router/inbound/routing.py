@@ -197,16 +197,16 @@ class Route:
         stops: list[str] = []
         called_by = "bot" if event.author.bot else "person"
         for room in placed.rooms:
-            memberships = await self.agents.of(room, event, new) if room.agents else ()
-            for membership in memberships:
+            for chosen in await self.agents.of(room, event, new) if room.agents else ():
+                membership = chosen.membership
                 session = session_of(membership, room.id, new)
                 if wants_stop(membership, event):
                     stops.append(session)
                     continue
-                turn_id = TurnId(self.new_id())
                 turns.append(
                     NewTurn(
-                        turn_id, membership.agent, room.id, new.id, session, called_by=called_by
+                        TurnId(self.new_id()), membership.agent, room.id, new.id, session,
+                        called_by=called_by, reason=chosen.reason,
                     )
-                )
+                )  # fmt: skip
         return tuple(turns), tuple(stops)

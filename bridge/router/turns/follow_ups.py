@@ -65,11 +65,15 @@ class FollowUps:
             if hand_over is None
             else self._next(room, membership, hand_over[0], origin)
         )
+        why = f"{turn.agent} called it by its name"
+        if hand_over is not None:
+            gave = "gave the conversation back" if hand_over[0] == BACK else "handed over"
+            why = f"{turn.agent} {gave} to it"
         async with self._counting[room.id]:
             before = await self._called_before(room) if mentioned else 0
             called = mentioned[: max(room.talk.turns - before, 0)]
             yield tuple(
-                _turn(room, membership_called, turn, answer, origin, number)
+                _turn(room, membership_called, turn, answer, origin, number, why)
                 for number, membership_called in enumerate(called)
             )
         if len(called) < len(mentioned):
@@ -159,6 +163,7 @@ def _turn(
     answer: Message,
     origin: StoredMessage,
     number: int,
+    reason: str,
 ) -> NewTurn:
     return NewTurn(
         TurnId(f"{caller.id}.{number}"),
@@ -168,6 +173,7 @@ def _turn(
         session_of(membership, room.id, origin),
         MessageId(origin.message.message_id),
         "agent",
+        reason,
     )
 
 

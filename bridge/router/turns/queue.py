@@ -108,7 +108,7 @@ class TurnQueue:
         turn = StoredTurn(
             new.id, new.agent, new.room, new.trigger, "queued", 0,
             asked=self._clock.time(), session=new.session, origin=new.origin,
-            called_by=new.called_by,
+            called_by=new.called_by, reason=new.reason,
         )  # fmt: skip
         session = self._sessions.get(_key(turn))
         if session is None or session.running is None:
@@ -190,7 +190,7 @@ class TurnQueue:
     async def _ask_again(self, turn: StoredTurn) -> None:
         new = NewTurn(
             TurnId(self._new_id()), turn.agent, turn.room, turn.trigger, turn.session, turn.origin,
-            turn.called_by,
+            turn.called_by, "the question was edited",
         )  # fmt: skip
         await self._store.admit(Admission(outcome="asked again", turns=(new,)))
         await self.take(new)

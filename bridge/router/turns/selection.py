@@ -39,10 +39,21 @@ log = structlog.get_logger()
 _STOP = frozenset({"stop", "cancel", "halt"})
 WITHIN = 3600.0  # seconds for which turns that agents and bots called are counted
 _IN_ITS_THREAD: Rank = (0, 16)
+_NAMED = "its name was called"
+_REPLIED = "the message replies to it"
+_HANDED_OVER = "the conversation was handed over to it"
 
 
 class _SelectionStore(AgentStore, PeopleStore, TurnStore, Protocol):
     """What `AgentSelection` needs of the store."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """An agent that answers, and in words why it was chosen."""
+
+    membership: AgentMembership
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -54,58 +65,57 @@ class AgentSelection:
     access: AgentAccess
     clock: Clock
 
-    async def of(
-        self, room: Room, event: MessagePosted, new: NewMessage
-    ) -> Sequence[AgentMembership]:
+    async def of(self, room: Room, event: MessagePosted, new: NewMessage) -> Sequence[Chosen]:
         """Return the agents that answer the message, of those that admit its author; none where a
         person has taken over. An author whom an addressed agent does not admit is told so. Raises
         StoreError."""
         addressed = await self._addressed(room, event, new)
         if not addressed:
             return ()
-        admitted: list[AgentMembership] = []
+        admitted: list[Chosen] = []
         channel = event.place.channel
         member = room.member(channel)
         text, _ = message_text(event.message)
-        for membership in addressed:
+        for chosen in addressed:
+            membership = chosen.membership
             if not await self.access.refuses(membership, room, new.author.id, channel):
-                admitted.append(membership)
+                admitted.append(chosen)
             elif member and (event.addresses_us or is_addressed(membership, text, new)):
                 await self.access.post_refusal(membership, room, member, new.author.id, new.id)
         return admitted
 
     async def _addressed(
         self, room: Room, event: MessagePosted, new: NewMessage
-    ) -> Sequence[AgentMembership]:
+    ) -> Sequence[Chosen]:
         """The agents that the message is for."""
         text, _ = message_text(event.message)
         handover = self.handovers.at(room.id, new)
         if handover is not None and handover.agent is None:
             return ()
-        if named := [
-            membership for membership in room.agents if is_addressed(membership, text, new)
-        ]:
+        named = [
+            Chosen(membership, _NAMED if is_named(membership.agent, text) else _REPLIED)
+            for membership in room.agents
+            if is_addressed(membership, text, new)
+        ]
+        if named:
             return await self._may_call(named, room, event)
         if event.author.bot:
             return ()
         routed = await self._routed_message(room, event, new, text)
         chosen = await self._chosen(room, event, new, routed)
         if chosen and handover is not None:
-            holder = next(
-                (membership for membership in room.agents if membership.agent == handover.agent),
-                None,
-            )
-            return chosen if holder is None else [holder]
+            holder = room.membership(handover.agent or "")
+            return chosen if holder is None else [Chosen(holder, _HANDED_OVER)]
         return chosen
 
     async def _may_call(
-        self, named: Sequence[AgentMembership], room: Room, event: MessagePosted
-    ) -> Sequence[AgentMembership]:
+        self, named: Sequence[Chosen], room: Room, event: MessagePosted
+    ) -> Sequence[Chosen]:
         """People may call all of them; bots those that hear bots, until agents and bots have called
         one another as often as the room allows."""
         if not event.author.bot:
             return named
-        listening = [membership for membership in named if membership.bots]
+        listening = [chosen for chosen in named if chosen.membership.bots]
         if not listening:
             return ()
         since = self.clock.time() - WITHIN
@@ -116,10 +126,11 @@ class AgentSelection:
 
     async def _chosen(
         self, room: Room, event: MessagePosted, new: NewMessage, routed: RoutedMessage
-    ) -> Sequence[AgentMembership]:
+    ) -> Sequence[Chosen]:
         """Those that listen and whose routes fit: the best, and all that sit beside."""
         root = new.root or new.id
         ranks: list[tuple[Rank, AgentMembership]] = []
+        in_thread: set[str] = set()
         for membership in room.agents:
             rank = rank_of(membership.routes, routed)
             if rank == NOWHERE:
@@ -127,6 +138,7 @@ class AgentSelection:
             listens = membership.listen == "threads"
             takes_part = listens and await self.store.was_called(membership.agent, root)
             if takes_part:
+                in_thread.add(membership.agent)
                 rank = max(rank, _IN_ITS_THREAD)
             if event.addresses_us or takes_part or membership.listen == "always":
                 ranks.append((rank, membership))
@@ -141,7 +153,9 @@ class AgentSelection:
         if first is None and event.addresses_us and ranks:
             first = ranks[0][1]
         return [
-            membership for _, membership in ranks if membership is first or membership in always
+            Chosen(membership, _why(membership, event, in_its_thread=membership.agent in in_thread))
+            for _, membership in ranks
+            if membership is first or membership in always
         ]
 
     async def _routed_message(
@@ -155,6 +169,17 @@ class AgentSelection:
             }
         name = member.name if member else ""
         return RoutedMessage(event.place.channel, name, author_names, new.root is not None, text)
+
+
+def _why(membership: AgentMembership, event: MessagePosted, *, in_its_thread: bool) -> str:
+    if in_its_thread:
+        return "it takes part in this thread"
+    if event.addresses_us:
+        return "the bridge was addressed, and it is the agent for that here"
+    if membership.beside:
+        return "it listens beside the others"
+    routes = " where one of its routes fits" if membership.routes else ""
+    return f"it listens to all that is said{routes}"
 
 
 def is_addressed(membership: AgentMembership, text: str, new: NewMessage) -> bool:

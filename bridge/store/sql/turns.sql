@@ -1,7 +1,8 @@
 -- name: queue
 INSERT INTO turns (id, agent, room, trigger_message, thread, session, origin, called_by, asked_at,
-  changed)
-VALUES (?, ?, ?, ?, coalesce((SELECT root FROM messages WHERE key = message_key(?)), ?), ?, ?, ?, ?, ?);
+  changed, reason)
+VALUES (?, ?, ?, ?, coalesce((SELECT root FROM messages WHERE key = message_key(?)), ?), ?, ?, ?, ?, ?,
+  ?);
 
 -- name: is_known
 SELECT 1 FROM turns WHERE id = ?;
@@ -18,13 +19,23 @@ ORDER BY turns.n DESC LIMIT 1;
 
 -- name: open_turns
 SELECT id, agent, room, trigger_message, state, attempts, asked_at, tool_called, answer, session,
-  origin, called_by, error
+  origin, called_by, error, reason
 FROM turns WHERE state IN ('queued', 'running', 'waiting') ORDER BY n;
 
 -- name: turns_about
 SELECT id, agent, room, trigger_message, state, attempts, asked_at, tool_called, answer, session,
-  origin, called_by, error
+  origin, called_by, error, reason
 FROM turns WHERE trigger_message = ? OR (origin = ? AND origin <> '') ORDER BY n;
+
+-- name: turn
+SELECT id, agent, room, trigger_message, state, attempts, asked_at, tool_called, answer, session,
+  origin, called_by, error, reason
+FROM turns WHERE id = ?;
+
+-- name: turns_of_room
+SELECT id, agent, room, trigger_message, state, attempts, asked_at, tool_called, answer, session,
+  origin, called_by, error, reason
+FROM turns WHERE room = ? AND asked_at >= ? ORDER BY n DESC LIMIT ?;
 
 -- name: set_turn
 UPDATE turns SET
