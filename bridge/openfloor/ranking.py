@@ -25,9 +25,14 @@ _WORD = re.compile(r"[^\W_]+")
 _IDEOGRAPHS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
 
 
-def ranked(manifests: Sequence[Manifest], task: str, limit: int) -> list[Manifest]:
+def ranked(
+    manifests: Sequence[Manifest], task: str, limit: int, language: str = ""
+) -> list[Manifest]:
     """Return the manifests that share words with the task, the best first, each with a `score`
-    from 0 to 1. A score that an agent's directory gave is replaced."""
+    from 0 to 1. A score that an agent's directory gave is replaced. With a `language` (BCP 47),
+    agents that name languages and not this one are left out."""
+    if language:
+        manifests = [one for one in manifests if _speaks(one, language)]
     documents = [_words_of(manifest) for manifest in manifests]
     wanted = set(_words(task))
     in_how_many = Counter(word for document in documents for word in set(document) & wanted)
@@ -41,6 +46,13 @@ def ranked(manifests: Sequence[Manifest], task: str, limit: int) -> list[Manifes
         replace(manifests[number], score=round(-score / (-score + _HALF), 3))
         for score, number in best[:limit]
     ]
+
+
+def _speaks(manifest: Manifest, language: str) -> bool:
+    """Whether the agent speaks the language, in whatever region, or does not say what it speaks."""
+    spoken = [tag for capability in manifest.capabilities for tag in capability.languages]
+    wanted = language.partition("-")[0].casefold()
+    return not spoken or wanted in {tag.partition("-")[0].casefold() for tag in spoken}
 
 
 def _score(

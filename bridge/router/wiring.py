@@ -68,6 +68,7 @@ from bridge.router.outbound.replay import Replay
 from bridge.router.outbound.send import InFlightCalls, Sender
 from bridge.router.outbound.settle import DuplicateRemover, Settler
 from bridge.router.outbound.streams import StreamRenderer
+from bridge.router.outbound.translations import Translations
 from bridge.router.outbound.typing import Typing
 from bridge.router.recovery.backfill import Backfill
 from bridge.router.recovery.catch_up import CatchUp
@@ -272,7 +273,10 @@ def wire_outbound(shared: Dependencies, rooms: RoomParts, groups: Groups) -> Out
     references = References(store, connectors, all_rooms, groups)
     in_flight = InFlightCalls(connectors)
     url_of = shared.content.files.url_of if shared.content.files else public_url
-    encoding = Encoding(store, connectors, all_rooms, rate_limits, clock, url_of, references)
+    encoding = Encoding(
+        store, connectors, all_rooms, rate_limits, clock, url_of, references,
+        Translations(store, shared.agents, clock),
+    )  # fmt: skip
     stopped: dict[AccountId, SendingStopped] = {}
     duplicates = DuplicateRemover(store, connectors, rate_limits, in_flight, clock, timeouts)
     ends = OperationEnds(store, clock, timeouts, signals.operation_ended)

@@ -169,6 +169,12 @@ def _note_files(work: _Work) -> None:
         work.counts["facts"] += work.db.execute(SQL["forget_derived"], derived).rowcount
 
 
+def _forget_translations(work: _Work) -> None:
+    """Those of the messages; of a person all: any may name them, and they can be made anew."""
+    every = "forget_all_translations" if work.erasure.actors else "forget_translations"
+    work.db.execute(SQL[every])
+
+
 def _erase_quotes(work: _Work) -> None:
     """The text of the messages in answers to them and in notices of the bridge."""
     texts = [text for chosen in work.messages for text in _texts_of(chosen.message)]
@@ -400,6 +406,7 @@ def _replace(work: _Work, table: str, column: str, actor: ActorId) -> None:
 # What a message loses when its time is over. What quotes or mentions it has a time of its own.
 _AT_THE_END: Sequence[Callable[[_Work], None]] = (
     _note_files,
+    _forget_translations,
     _erase_beside_bodies,
     _erase_operations,
     _erase_bodies,
@@ -407,6 +414,7 @@ _AT_THE_END: Sequence[Callable[[_Work], None]] = (
 
 STEPS: Sequence[Callable[[_Work], None]] = (
     _note_files,
+    _forget_translations,
     _delete_copies,
     _erase_quotes,
     _erase_mentions,

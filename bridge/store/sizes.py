@@ -17,6 +17,7 @@ _SUBJECTS = {
     "authors": "messages", "entries": "messages", "timelines": "messages",
     "version_rows": "messages",
     "changes": "messages", "reaction_rows": "messages", "pins": "messages",
+    "translations": "messages",
     "words": "search index", "chain": "hash chain",
     "payloads": "native payloads", "payload_blocks": "native payloads", "inbox": "native payloads",
     "operations": "deliveries", "links": "deliveries", "lanes": "deliveries",

@@ -100,7 +100,7 @@ from bridge.model.turns import TurnState
 from bridge.ports.clock import Clock
 from bridge.store import (
     agents as of_agents,
-)  # fmt: skip
+)
 from bridge.store import (
     approvals,
     archive,
@@ -120,6 +120,7 @@ from bridge.store import (
     retention,
     rooms,
     threads,
+    translations,  # fmt: skip
     turns,
 )
 from bridge.store import reactions as of_reactions
@@ -688,6 +689,16 @@ class SqliteStore:
 
     async def open_turns(self) -> Sequence[StoredTurn]:
         return self._look(turns.open_turns)
+
+    async def translation(
+        self, message: MessageId, language: str, digest: str
+    ) -> Sequence[str] | None:
+        return self._look(translations.find, message, language, digest)
+
+    async def put_translation(
+        self, message: MessageId, language: str, digest: str, texts: Sequence[str]
+    ) -> None:
+        await self._write(translations.put, message, language, digest, texts)
 
     async def turn(self, turn: TurnId) -> StoredTurn | None:
         return self._look(turns.turn, turn)

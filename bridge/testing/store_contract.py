@@ -1430,6 +1430,22 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
             )
         ]
 
+    async def test_translations_are_kept_for_the_texts_that_were_translated(
+        self, store: Store
+    ) -> None:
+        await admit(store, new_message("m1"))
+        own = new_message("m1").id
+
+        await store.put_translation(own, "de", "d1", ["Hallo"])
+        await store.put_translation(own, "fr", "d1", ["Salut", "toi"])
+        await store.put_translation(own, "de", "d2", ["Guten Tag"])
+        await store.put_translation(MessageId("tin:W1:home:m9"), "de", "d1", ["?"])
+
+        assert await store.translation(own, "de", "d1") is None
+        assert await store.translation(own, "de", "d2") == ("Guten Tag",)
+        assert await store.translation(own, "fr", "d1") == ("Salut", "toi")
+        assert await store.translation(MessageId("tin:W1:home:m9"), "de", "d1") is None
+
     async def test_the_turns_about_a_question_are_its_own_and_those_that_answers_called(
         self, store: Store
     ) -> None:

@@ -174,6 +174,25 @@ async def test_what_was_heard_in_a_file_of_an_erased_message_is_erased(
     assert len(await store.value_keys(agent, "derived:")) == 1
 
 
+async def test_translations_of_an_erased_message_are_erased_and_of_a_person_all(
+    store: SqliteStore, path: Path
+) -> None:
+    await fill(store, ANN_NAMED)
+    await admit(store, by(BOB, new_message("m5", "hello Annabelle")))
+    five = MessageId("tin:W1:home:m5")
+    await store.put_translation(ONE, "de", "d", ["Quecksilbergeheimnis"])
+    await store.put_translation(five, "de", "d", ["Hallo Annabelle"])
+
+    await erase(store, message=ONE)
+    kept = await store.translation(five, "de", "d")
+    await store.erase(Erasure("e2", "operator", "asked", actors=(ANN_NAMED.id,)))
+
+    assert remains(path, "Quecksilbergeheimnis") == set()
+    assert await store.translation(ONE, "de", "d") is None
+    assert kept == ("Hallo Annabelle",)
+    assert await store.translation(five, "de", "d") is None
+
+
 async def test_an_erased_person_is_in_no_file_of_the_store(store: SqliteStore, path: Path) -> None:
     await fill(store, ANN_NAMED)
     mention = f"hello [@Annabelle Secretname](uacs:actor/{ANN_NAMED.id}) and @Annabelle Secretname"

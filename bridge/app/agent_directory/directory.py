@@ -64,9 +64,10 @@ class Directory:
         self._clock = clock
         self._fetched: dict[str, _Fetched] = {}
 
-    async def find(self, task: str, limit: int) -> Sequence[Manifest]:
-        """Return the agents that fit a task, the best first, each with a score from 0 to 1."""
-        return ranked(await self.known(), task, limit)
+    async def find(self, task: str, limit: int, language: str = "") -> Sequence[Manifest]:
+        """Return the agents that fit a task, the best first, each with a score from 0 to 1; with a
+        `language` (BCP 47), without those that speak only others."""
+        return ranked(await self.known(), task, limit, language)
 
     async def describe(self, who: str) -> Manifest | None:
         """Return the manifest of the agent with this name, `speakerUri` or address."""

@@ -21,12 +21,12 @@ _FIND, _DESCRIBE = "find_agent", "describe_agent"
 _MOST = 5  # agents that are named
 
 
-def _parameters(name: str, description: str) -> dict[str, JsonValue]:
-    return {
-        "type": "object",
-        "properties": {name: {"type": "string", "description": description}},
-        "required": [name],
+def _parameters(name: str, description: str, **optional: str) -> dict[str, JsonValue]:
+    described = {name: description, **optional}
+    properties: dict[str, JsonValue] = {
+        key: {"type": "string", "description": about} for key, about in described.items()
     }
+    return {"type": "object", "properties": properties, "required": [name]}
 
 
 TOOLS = (
@@ -34,7 +34,9 @@ TOOLS = (
         _FIND, SERVER, _FIND,
         "Finds agents that can do a task: names, what they do, and how well they fit (0 to 1). "
         "Agents of this room can be handed over to by their name.",
-        _parameters("task", "The task in a few words."),
+        _parameters(
+            "task", "The task in a few words.", language="The language it must speak (BCP 47: de)."
+        ),
     ),
     Tool(
         _DESCRIBE, SERVER, _DESCRIBE, "Describes an agent: what it can do, for whom, where it is.",
@@ -57,7 +59,9 @@ class AgentTools:
             task = call.arguments.get("task")
             if not isinstance(task, str) or not task.strip():
                 return _result(call, "`task` is a text: what the agent is to do.", is_error=True)
-            found = await self._directory.find(task, _MOST)
+            language = call.arguments.get("language")
+            wanted = language if isinstance(language, str) else ""
+            found = await self._directory.find(task, _MOST, wanted)
             return _result(call, _listed(found) if found else "Nobody was found for this task.")
         who = call.arguments.get("agent")
         manifest = await self._directory.describe(who) if isinstance(who, str) else None

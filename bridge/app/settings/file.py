@@ -17,7 +17,7 @@ from bridge.app.settings.keep import ArchiveSettings
 from bridge.app.settings.manifest import ManifestSettings
 from bridge.app.settings.nearest import closest, nearest
 from bridge.app.settings.quotas import QuotaSettings
-from bridge.app.settings.rooms import RoomSettings
+from bridge.app.settings.rooms import RelaySettings, RoomSettings
 from bridge.app.settings.strict import NativeId, StrictSettings
 from bridge.app.settings.unmatched_people import unmatched_approvers, unmatched_globs
 from bridge.app.settings.yaml_file import DEFAULT_STORE, read_yaml
@@ -487,6 +487,7 @@ def _reference_problems(settings: Settings) -> list[str]:
                     f"rooms.{room}.members[{index}].account: there is no account "
                     f"{member.account!r}{near}"
                 )
+        problems += _translator_problems(room, entry, settings.agents)
         for index, membership in enumerate(entry.agents):
             if membership.agent not in settings.agents:
                 near = nearest(membership.agent, settings.agents)
@@ -512,6 +513,23 @@ def _reference_problems(settings: Settings) -> list[str]:
         ]
         problems += membership_problems(where, direct.agents)
     return problems
+
+
+def _translator_problems(
+    room: str, entry: RoomSettings, agents: Mapping[str, object]
+) -> Iterator[str]:
+    """Languages without a translator, and translators that are no agents."""
+    places: list[tuple[str, RelaySettings]] = [(f"rooms.{room}", entry)]
+    places += [(f"rooms.{room}.members[{n}]", one) for n, one in enumerate(entry.members)]
+    for where, settings in places:
+        translator = settings.translator
+        if translator is not None and translator not in agents:
+            near = nearest(translator, agents)
+            yield f"{where}.translator: there is no agent {translator!r}{near}"
+        if settings.language and not (translator or entry.translator or where == f"rooms.{room}"):
+            yield f"{where}.language: nobody translates; name an agent: translator"
+    if entry.language and not entry.translator:
+        yield f"rooms.{room}.language: nobody translates; name an agent: translator"
 
 
 class _Accounts:

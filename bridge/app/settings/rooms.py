@@ -37,6 +37,7 @@ from bridge.router.rooms.options import (
     RoomOptions,
     Switch,
     Threads,
+    Translation,
 )
 from bridge.router.rooms.rooms import Undelivered
 from bridge.runtime.renamed_keys import RenamedFrom
@@ -56,6 +57,11 @@ def _own_metadata(metadata: dict[str, JsonValue]) -> dict[str, JsonValue]:
         if reserved in metadata:
             raise ValueError(f"{reserved!r} is the bridge's own; choose another name")
     return metadata
+
+
+LanguageTag = Annotated[
+    str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,4}$", max_length=35)
+]
 
 
 class FilterSettings(StrictSettings):
@@ -125,6 +131,14 @@ class RelaySettings(StrictSettings):
     )
     max_delay: float | None = Field(
         default=None, gt=0, description="Seconds after which a post is late; null: never."
+    )
+    language: LanguageTag | None = Field(
+        default=None,
+        description="The language that the channel reads (a BCP 47 tag: de, pt-BR): messages in "
+        "others are translated by the `translator`; null: nothing is translated.",
+    )
+    translator: str | None = Field(
+        default=None, description="The agent that translates; it need not be in the room."
     )
     late: Late | None = Field(
         default=None,
@@ -290,7 +304,14 @@ def member_options(room: RoomSettings, member: MemberSettings) -> MemberOptions:
         reactions=member.reactions or room.reactions or "native",
         max_delay=member.max_delay or room.max_delay,
         late=member.late or room.late or "mark",
+        translation=_translation(room, member),
     )
+
+
+def _translation(room: RoomSettings, member: MemberSettings) -> Translation | None:
+    language = member.language or room.language
+    translator = member.translator or room.translator
+    return Translation(language, translator) if language and translator else None
 
 
 def _message_filter(settings: RelaySettings) -> MessageFilter:

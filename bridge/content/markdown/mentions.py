@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import pyromark
 
 from bridge.content.markdown.reader import MARKDOWN_OPTIONS, markdown_to_text
 from bridge.content.markdown.writer import own_node_to_markdown
-from bridge.content.text.inlines import leaves
+from bridge.content.text.inlines import STYLES, leaves
 from bridge.content.text.names import is_bare_id
 from bridge.content.text.normal import cleaned, flat_blocks
 from bridge.content.text.tree import (
     Block,
+    Broadcast,
     ChannelLink,
     Document,
     GroupMention,
     Heading,
     Inline,
+    Link,
     Mention,
     Paragraph,
     Table,
@@ -45,6 +47,38 @@ def mentions_named(markdown: str) -> tuple[Named, ...]:
     if not any(kind in markdown for kind in _KINDS):
         return ()
     return tuple(_references(markdown_to_text(markdown)))
+
+
+def targets_in(markdown: str) -> frozenset[str]:
+    """Returns whatever the text leads or speaks to: addresses of links, and the people, groups and
+    channels that it mentions, also everybody."""
+    nodes = (
+        node
+        for block in flat_blocks(markdown_to_text(markdown))
+        for run in _runs(block)
+        for node in _nodes(run)
+    )
+    return frozenset(target for node in nodes if (target := _target(node)) is not None)
+
+
+def _nodes(run: Iterable[Inline]) -> Iterator[Inline]:
+    """The links of a run, and all nodes that contain no others."""
+    for node in leaves(run, STYLES):
+        yield node
+        if isinstance(node, Link):
+            yield from leaves(node.children)
+
+
+def _target(node: Inline) -> str | None:
+    match node:
+        case Link(url):
+            return url
+        case Broadcast(whom):
+            return f"@{whom}"
+        case Mention() | GroupMention() | ChannelLink():
+            return key_of(node)
+        case _:
+            return None
 
 
 def rename_mentions(markdown: str, names: Mapping[str, str]) -> str:

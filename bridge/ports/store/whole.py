@@ -28,6 +28,7 @@ from bridge.ports.store.recovery import RecoveryStore
 from bridge.ports.store.rooms import RoomStore
 from bridge.ports.store.search import SearchStore
 from bridge.ports.store.statistics import StatisticsStore
+from bridge.ports.store.translations import TranslationStore
 from bridge.ports.store.turns import TurnStore
 
 
@@ -55,6 +56,7 @@ class Store(
     ErasureStore,
     ChainStore,
     StatisticsStore,
+    TranslationStore,
     Protocol,
 ):
     """All ports of the store in one."""

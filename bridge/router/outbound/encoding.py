@@ -33,6 +33,7 @@ from bridge.router.outbound.presentation import (
 )
 from bridge.router.outbound.rate_limits import RateLimits
 from bridge.router.outbound.references import References
+from bridge.router.outbound.translations import Translations
 from bridge.router.rooms.rooms import Rooms
 from bridge.uacs import TextPart
 
@@ -65,11 +66,14 @@ class Encoding:
         clock: Clock,
         url_of: UrlOf,
         references: References,
+        translations: Translations,
     ) -> None:
         self._store = store
         self._rooms = rooms
         self._rate_limits = rate_limits
-        self._context = PresentationContext(store, connectors, rooms, references, clock, url_of)
+        self._context = PresentationContext(
+            store, connectors, rooms, references, clock, url_of, translations
+        )
         self.edits = LastEdits()
 
     # --- for the lanes ----------------------------------------------------------------------------

@@ -28,13 +28,14 @@ from bridge.content.messages.parts import MediaPart, message_text, parts_text, p
 from bridge.content.safety.link_targets import message_with_visible_targets
 from bridge.content.text.patterns import replaced_in_text
 from bridge.content.text.tree import Paragraph, Text, Timestamp
-from bridge.model import AccountId, Delivery, EditMessage, Loss, PostMessage
+from bridge.model import AccountId, Delivery, EditMessage, Loss, MessageId, PostMessage
 from bridge.model.operations import CITED, is_replay
 from bridge.model.refs import is_notice
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.conversations import ConversationStore
 from bridge.router.outbound.references import References
+from bridge.router.outbound.translations import Translations
 from bridge.router.rooms.options import MemberOptions
 from bridge.router.rooms.rooms import Rooms
 from bridge.uacs import (
@@ -71,6 +72,7 @@ class PresentationContext:
     references: References
     clock: Clock
     url_of: UrlOf
+    translations: Translations
 
 
 Step = Callable[[Delivery, PresentationContext], Awaitable[Dressed]]
@@ -90,6 +92,24 @@ async def present(
 
 
 # --- the steps ----------------------------------------------------------------------------------
+
+
+async def translate(delivery: Delivery, context: PresentationContext) -> Dressed:
+    """Show the message in the language that the channel reads, once it is whole. What cannot be
+    translated is shown as it is."""
+    operation = delivery.operation
+    options = context.rooms.altering(operation.room, operation.channel)
+    wanted = options.translation if options is not None else None
+    if wanted is None or not isinstance(operation, PostMessage | EditMessage) or operation.grows:
+        return Dressed(delivery)
+    if is_notice(MessageId(delivery.message.message_id)):
+        return Dressed(delivery)
+    translated = await context.translations.of(delivery.message, wanted)
+    if translated is None:
+        what = f"its translation into {wanted.language}"
+        loss = Loss(path="/content", kind="not_translated", what=what, shown_as="the original")
+        return Dressed(delivery, (loss,))
+    return Dressed(_with(delivery, translated))
 
 
 async def number_sources(delivery: Delivery, context: PresentationContext) -> Dressed:
@@ -182,6 +202,7 @@ async def apply_channel_options(delivery: Delivery, context: PresentationContext
 
 
 PRESENTATION: tuple[Step, ...] = (
+    translate,
     number_sources,
     show_link_targets,
     show_tools,

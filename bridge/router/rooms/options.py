@@ -126,6 +126,14 @@ OPEN = MessageFilter()
 
 
 @dataclass(frozen=True)
+class Translation:
+    """The language that a channel reads (a BCP 47 tag), and the agent that translates."""
+
+    language: str
+    agent: str
+
+
+@dataclass(frozen=True)
 class MemberOptions:
     """How a channel takes part in its room.
 
@@ -140,6 +148,7 @@ class MemberOptions:
       message names the people, or not at all.
     - `max_delay`: seconds after which a post is late; `late`: whether it is shown with its time
       then, or becomes a dead letter.
+    - `translation`: the language that it is shown everything in; None: that of each author.
     """
 
     message_filter: MessageFilter = OPEN
@@ -152,11 +161,12 @@ class MemberOptions:
     reactions: Reactions = "native"
     max_delay: float | None = None
     late: Late = "mark"
+    translation: Translation | None = None
 
     @property
     def changes_nothing(self) -> bool:
         """Whether nothing about a post is changed for this channel."""
-        changed = self.replace or self.rename or self.files != "keep"
+        changed = self.replace or self.rename or self.files != "keep" or self.translation
         return not changed and self.max_delay is None
 
     def lateness_error(self, seconds: float) -> str:

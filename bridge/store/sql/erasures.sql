@@ -87,6 +87,12 @@ SELECT m.channel, m.time,
 FROM versions AS v JOIN messages AS m ON m.n = v.message
 WHERE instr(v.body, ?1) AND m.state <> 'deleted';
 
+-- name: forget_translations
+DELETE FROM translations WHERE message IN (SELECT n FROM erased);
+
+-- name: forget_all_translations
+DELETE FROM translations;
+
 -- name: bodies_of_erased
 SELECT m.body, m.author FROM erased AS e CROSS JOIN messages AS m ON m.n = e.n
 UNION ALL SELECT v.body, x'' FROM erased AS e CROSS JOIN versions AS v ON v.message = e.n;

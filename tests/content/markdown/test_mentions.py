@@ -7,7 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bridge.content.markdown import markdown_to_text, text_to_markdown
-from bridge.content.markdown.mentions import mention_markdown, mentioned_actors, rename_mentions
+from bridge.content.markdown.mentions import (
+    mention_markdown,
+    mentioned_actors,
+    rename_mentions,
+    targets_in,
+)
 from bridge.content.text.tree import Mention, Paragraph, Text
 from bridge.model import ActorId
 from tests.examples import examples
@@ -72,3 +77,15 @@ def test_typed_text_is_never_a_mention(typed: str) -> None:
 
     assert mentioned_actors(written) == ()
     assert rename_mentions(written, {ActorId("slack:T:U"): "Boss"}) == written
+
+
+def test_targets_are_links_and_everybody_whom_the_text_speaks_to() -> None:
+    text = (
+        "**[here](https://a.example)** [@Ann](uacs:actor/slack:T1:U1) `https://b.example` "
+        "[x](mailto:a@b.example)\n\n| [@Bob](uacs:actor/slack:T1:U2) |\n|---|\n| y |"
+    )
+
+    assert targets_in(text) == {
+        "https://a.example", "mailto:a@b.example", "slack:T1:U1", "slack:T1:U2",
+    }  # fmt: skip
+    assert targets_in("plain \\[@Ann\\](uacs:actor/slack:T1:U1)") == frozenset()

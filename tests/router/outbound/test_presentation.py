@@ -19,6 +19,7 @@ from bridge.model import (
 )
 from bridge.router.outbound.presentation import Dressed, PresentationContext, as_shown, present
 from bridge.router.outbound.references import References
+from bridge.router.outbound.translations import Translations
 from bridge.router.rooms.options import MemberOptions
 from bridge.router.rooms.rooms import Rooms
 from bridge.store import SqliteStore
@@ -57,7 +58,9 @@ def context() -> PresentationContext:
     clock, rooms = FakeClock(), Rooms([])
     store = SqliteStore.in_memory(clock)
     references = References(store, {}, rooms, {})
-    return PresentationContext(store, {}, rooms, references, clock, public_url)
+    return PresentationContext(
+        store, {}, rooms, references, clock, public_url, Translations(store, {}, clock)
+    )
 
 
 def texts(dressed: Delivery) -> list[str]:
