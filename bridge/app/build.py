@@ -24,7 +24,7 @@ from bridge.app.origin import check_one_place
 from bridge.app.redaction import hide_secrets
 from bridge.app.rooms.find import find_rooms
 from bridge.app.rooms.guests import guests_of, with_guests
-from bridge.app.settings.file import AGENT_TOOLS, Settings, secrets_of
+from bridge.app.settings.file import Settings, secrets_of
 from bridge.app.settings.keys import key_for, known_key
 from bridge.app.settings.needs import check_needs
 from bridge.app.settings.quotas import quota_of
@@ -43,6 +43,7 @@ from bridge.ports.files import Files
 from bridge.ports.key_values import KeyValues
 from bridge.ports.secrets import SecretSource
 from bridge.ports.store.whole import Store
+from bridge.ports.tools import AGENT_TOOLS
 from bridge.router import Rooms, Router, Timeouts
 from bridge.router.outbound.references import Groups
 from bridge.router.recovery.other_bridges import instance_of

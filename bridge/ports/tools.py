@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from bridge.uacs import ToolCallPart, ToolResultPart
 
 ASKER, ADMINS = "asker", "admins"  # approvers that are no ids
+AGENT_TOOLS = "agents"  # the bridge's own server, of tools with which agents find one another
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from bridge.router.commands.hand_over import HandOverCommands
 from bridge.router.commands.parser import Commands
 from bridge.router.commands.pausing import pausing_commands
 from bridge.router.commands.people import people_commands
+from bridge.router.commands.proposals import Proposals
 from bridge.router.commands.status import status_commands
 from bridge.router.commands.why import WhyCommand
 from bridge.router.inbound.addressed import (
@@ -96,6 +97,7 @@ from bridge.router.turns.approvals import Approvals
 from bridge.router.turns.follow_ups import FollowUps
 from bridge.router.turns.handovers import HandOvers
 from bridge.router.turns.history import History
+from bridge.router.turns.proposals import ProposalCards
 from bridge.router.turns.publisher import AnswerCompletion, AnswerPosts, AnswerPublisher
 from bridge.router.turns.queue import TurnQueue
 from bridge.router.turns.quotas import Quotas, QuotaSettings
@@ -360,7 +362,10 @@ def wire_turns(
     hand_overs = HandOvers(store, notices, clock, signals.hand_over_taken)
     history = History(store, timeouts)
     presenter = AnswerPresenter(publisher, streams, outbound.typing, rooms.feed, clock, timeouts)
-    follow_ups = FollowUps(store, all_rooms, shared.agents, hand_overs, notices, clock)
+    proposal_cards = ProposalCards(notices)
+    follow_ups = FollowUps(
+        store, all_rooms, shared.agents, hand_overs, notices, proposal_cards, clock
+    )
     runner = TurnRunner(
         store, all_rooms, shared.agents,
         TurnPreparation(history, tools, catalogue, shared.content.cards, clock, timeouts),
@@ -491,7 +496,11 @@ def _pipeline(
     copies = CopyEdits(store, new_id)
     copy_deletions = CopyDeletions(store, all_rooms, connectors, notices, new_id)
     places = ShownPlaces(store, all_rooms, people)
-    own_buttons = OwnButtons(turns.approvals, commands.hand_overs, outbound.failures)
+    proposals = Proposals(
+        store, all_rooms, people, notices, outbound.press_answers, commands.linker,
+        turns.hand_overs, turns.queue, new_id, shared.admins,
+    )  # fmt: skip
+    own_buttons = OwnButtons(turns.approvals, commands.hand_overs, outbound.failures, proposals)
     ask_again = AskAgain(store, shared.content.cards, turns.access, new_id)
     refusals = Refusals(rooms.bans, FloodGuard(signals.room_resumed), notices, clock)
     return Pipeline(

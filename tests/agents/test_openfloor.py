@@ -15,7 +15,7 @@ from bridge.agents.openfloor.agent import OpenFloorAgent
 from bridge.agents.openfloor.settings import OpenFloorSettings
 from bridge.agents.transport.signing import check
 from bridge.content.markdown import markdown_to_text, text_to_plain
-from bridge.content.messages.agent_parts import BACK, HAND_OVER
+from bridge.content.messages.agent_parts import BACK, HAND_OVER, ProposedAgent, proposal
 from bridge.model.turns import AgentEvent, PartGiven, StateKept, TurnDone, TurnFailed
 from bridge.uacs import Conversation, StructuredDataPart, TextPart
 from tests.agents.model_server import Answer, ModelServer, model_server
@@ -321,3 +321,24 @@ async def test_an_agent_of_the_published_library_is_invited_asked_and_leaves() -
     assert text_of(first) == "Hello! How can I help you today?\n\nYou said: Hello?"
     assert text_of(last) == "You said: good-bye"
     assert StateKept(state={"openfloor": None}) in last
+
+
+async def test_agents_that_it_publishes_unasked_are_proposed() -> None:
+    manifest = {
+        "identification": {
+            "speakerUri": "tag:pat.test,2026:1", "serviceUrl": "https://pat.test/of",
+            "organization": "Pat", "conversationalName": "Pat", "synopsis": "Sells flowers",
+        },
+        "capabilities": [],
+    }  # fmt: skip
+    published = event("publishManifests", parameters={"servicingManifests": [manifest]})
+    async with model_server(answer(published)) as api:
+        events = await asked(api)
+
+    parts = [one.part for one in events if isinstance(one, PartGiven)]
+    assert parts == [
+        proposal(
+            [ProposedAgent("https://pat.test/of", "Pat", "https://pat.test/of", "Sells flowers")]
+        )
+    ]
+    assert isinstance(events[-1], TurnDone)

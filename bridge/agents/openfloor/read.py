@@ -9,7 +9,7 @@ from datetime import datetime
 import orjson
 from pydantic import JsonValue
 
-from bridge.content.messages.agent_parts import BACK, HAND_OVER
+from bridge.content.messages.agent_parts import BACK, HAND_OVER, ProposedAgent, proposal
 from bridge.content.messages.parts import plain_to_markdown
 from bridge.errors import AgentError
 from bridge.model.turns import AgentEvent, PartGiven, TextDelta, TurnFailed
@@ -18,6 +18,7 @@ from bridge.openfloor.envelope import (
     BYE,
     DECLINE_INVITE,
     INVITE,
+    PUBLISH_MANIFESTS,
     UTTERANCE,
     YIELD_FLOOR,
     DialogEvent,
@@ -65,8 +66,9 @@ def read_answer(envelope: Envelope, conversation: str, now: datetime) -> Answer:
         handed: tuple[AgentEvent, ...] = (_back(ending),)
     else:
         handed = tuple(_invited(envelope.events))[:1]
-    failure = None if handed else failure
-    return Answer((*events, *handed), failure, ending is not None, private)
+    proposed = tuple(_proposed(envelope.events))
+    failure = None if handed or proposed else failure
+    return Answer((*events, *handed, *proposed), failure, ending is not None, private)
 
 
 def _spoken(said: Sequence[DialogEvent], now: datetime) -> Iterator[AgentEvent]:
@@ -88,6 +90,19 @@ def _invited(events: Sequence[Event]) -> Iterator[PartGiven]:
             to = event.to.speaker_uri or event.to.service_url
             if to:
                 yield _hand_over(to, event.reason)
+
+
+def _proposed(events: Sequence[Event]) -> Iterator[PartGiven]:
+    """The agents that it publishes unasked: it cannot do this itself, and knows who can."""
+    agents = [
+        ProposedAgent(who.service_url, who.conversational_name, who.service_url, who.synopsis)
+        for event in events
+        if event.type == PUBLISH_MANIFESTS
+        for manifest in event.servicing
+        if (who := manifest.identification).service_url
+    ]
+    if agents:
+        yield PartGiven(part=proposal(agents))
 
 
 def _back(ending: Event) -> PartGiven:

@@ -11,11 +11,8 @@ from pydantic import JsonValue
 from bridge.app.agent_directory.directory import Directory
 from bridge.openfloor.envelope import Manifest
 from bridge.openfloor.manifest import write_manifest
-from bridge.ports.tools import Tool
+from bridge.ports.tools import AGENT_TOOLS, Tool
 from bridge.uacs import ToolCallPart, ToolResultPart
-
-SERVER = "agents"
-"""The name under which agents get these tools: `tools: [agents]`."""
 
 _FIND, _DESCRIBE = "find_agent", "describe_agent"
 _MOST = 5  # agents that are named
@@ -31,7 +28,7 @@ def _parameters(name: str, description: str, **optional: str) -> dict[str, JsonV
 
 TOOLS = (
     Tool(
-        _FIND, SERVER, _FIND,
+        _FIND, AGENT_TOOLS, _FIND,
         "Finds agents that can do a task: names, what they do, and how well they fit (0 to 1). "
         "Agents of this room can be handed over to by their name.",
         _parameters(
@@ -39,7 +36,8 @@ TOOLS = (
         ),
     ),
     Tool(
-        _DESCRIBE, SERVER, _DESCRIBE, "Describes an agent: what it can do, for whom, where it is.",
+        _DESCRIBE, AGENT_TOOLS, _DESCRIBE,
+        "Describes an agent: what it can do, for whom, where it is.",
         _parameters("agent", "Its name, speakerUri or address."),
     ),
 )  # fmt: skip

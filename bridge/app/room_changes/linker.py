@@ -21,6 +21,7 @@ from bridge.app.settings.rooms import MemberSettings
 from bridge.errors import ConfigError
 from bridge.model import AccountId, ActorId, RoomId
 from bridge.model.room_records import RoomLink
+from bridge.router.commands.channels import Invited
 from bridge.router.rooms.rooms import Member
 
 
@@ -60,9 +61,9 @@ class AppLinker:
         await update_rooms(bridge)
         return "This channel is not in its room any more."
 
-    async def invite(self, room: RoomId, who: str) -> str:
+    async def invite(self, room: RoomId, who: str) -> Invited:
         """Bring an agent into the room: one of the configuration by its name, or one that speaks
-        Open Floor by its address. Returns a text for the person.
+        Open Floor by its address.
 
         Raises:
             ConfigError: there is no such agent, or agents of its host may not be invited.
@@ -84,10 +85,10 @@ class AppLinker:
             raise ConfigError(f"There is no agent {who!r}; there are: {names}")
         current = bridge.rooms.by_id[room]
         if current.membership(guest.agent) is not None:
-            return f"{guest.agent} is in this room already."
+            return Invited(guest.agent, new=False)
         await keep_guests(bridge.store, [*guests, guest])
         await self._seat([guest])
-        return f"{guest.agent} is in this room now; write @{guest.agent} to ask."
+        return Invited(guest.agent)
 
     async def uninvite(self, room: RoomId, agent: str) -> str:
         """Send an agent away that was invited. Returns a text for the person.

@@ -24,6 +24,7 @@ from bridge.app.settings.yaml_file import DEFAULT_STORE, read_yaml
 from bridge.content.text.globs import Glob, matches
 from bridge.errors import ConfigError
 from bridge.model.secret_refs import SecretRef
+from bridge.ports.tools import AGENT_TOOLS
 from bridge.runtime.discovery import (
     AGENTS,
     CONNECTORS,
@@ -43,7 +44,6 @@ _OWN_ADDRESSES = (
     "readyz", "v1",
 )  # fmt: skip
 # Keys that all agents have besides `kind`.
-AGENT_TOOLS = "agents"  # tools of the bridge itself, with which agents find one another
 _SHARED = {"agents": frozenset({"quota", "picture", "policies", "tools", "manifest"})}
 _HEX = re.compile(r"[0-9A-Fa-f]{32,}")  # signing secrets look like this
 _LISTS = ("tuple_type", "list_type", "set_type", "frozen_set_type")

@@ -11,12 +11,15 @@ Schema ids -> the shape of `data`:
 - `DOCUMENT` `{"title": ..., "text": ...}`: knowledge that was retrieved.
 - `HAND_OVER` `{"to": ..., "why": ...}`: another agent of the room by its name, or `person`,
   continues the conversation; `back`: the one who had handed over. The bridge tells the room so.
+- `PROPOSAL` `{"agents": [{"who", "name", "url", "synopsis"}, ...]}`: agents that the room may
+  invite, by name or address. The bridge asks the room.
 - `VALUE` `{"value": ...}` or any JSON: an answer in a requested format.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from pydantic import JsonValue
 
@@ -29,12 +32,14 @@ STATE = "application/vnd.uacs.agent-state+json"
 CITATIONS = "application/vnd.uacs.citations+json"
 DOCUMENT = "application/vnd.uacs.document+json"
 HAND_OVER = "application/vnd.uacs.hand-over+json"
+PROPOSAL = "application/vnd.uacs.agent-proposal+json"
 PERSON = "person"  # the receiver of a hand-over to people
 BACK = "back"  # the receiver of a hand-over that ends the one before
 VALUE = "application/vnd.uacs.value+json"
 
-HIDDEN_SCHEMAS = frozenset((REASONING, STATE, HAND_OVER))
+HIDDEN_SCHEMAS = frozenset((REASONING, STATE, HAND_OVER, PROPOSAL))
 _MAX_REASON = 200  # characters of a reason
+_MAX_NAME = 40  # characters of an agent's name
 _MAX_CITATIONS = 20  # citations shown per part
 
 
@@ -50,6 +55,40 @@ def hand_over_of(part: ContentPart) -> tuple[str, str] | None:
     if not isinstance(part.data, Mapping) or not (to := _one_line(part.data.get("to"))):
         return None
     return to.removeprefix("@"), _one_line(part.data.get("why"))[:_MAX_REASON]
+
+
+@dataclass(frozen=True)
+class ProposedAgent:
+    """An agent that may be invited: `who` is its name in the bridge, or its address."""
+
+    who: str
+    name: str
+    url: str = ""
+    synopsis: str = ""
+
+
+def proposal(agents: Sequence[ProposedAgent]) -> JsonValue:
+    """Returns the part that proposes agents, as JSON."""
+    described: list[JsonValue] = [
+        {"who": one.who, "name": one.name, "url": one.url, "synopsis": one.synopsis}
+        for one in agents
+    ]
+    return {"type": "structured_data", "schema_id": PROPOSAL, "data": {"agents": described}}
+
+
+def proposed_by(part: ContentPart) -> tuple[ProposedAgent, ...]:
+    """Returns the agents that a part proposes; none for any other part."""
+    if not isinstance(part, StructuredDataPart) or part.schema_id != PROPOSAL:
+        return ()
+    entries = part.data.get("agents") if isinstance(part.data, Mapping) else None
+    found: list[ProposedAgent] = []
+    for entry in entries if isinstance(entries, list) else []:
+        if isinstance(entry, dict) and (who := _one_line(entry.get("who"))):
+            name = _one_line(entry.get("name"))[:_MAX_NAME] or who[:_MAX_NAME]
+            synopsis = _one_line(entry.get("synopsis"))[:_MAX_REASON]
+            url = safe_url(_one_line(entry.get("url"))) or ""
+            found.append(ProposedAgent(who, name, url, synopsis))
+    return tuple(found)
 
 
 def citations(part: ContentPart) -> tuple[Paragraph, ...] | None:

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 MAX_LENGTH = 64  # letters, digits, _ and -: what all APIs accept
 SHOW_CARD = "show_card"  # the own tool of agents on models
 HAND_OVER = "hand_over"  # the bridge's own tool; a notice reports its effect
-HIDDEN_TOOLS = frozenset((SHOW_CARD, HAND_OVER))
+INVITE_AGENT = "invite_agent"  # another one; people are asked
+HIDDEN_TOOLS = frozenset((SHOW_CARD, HAND_OVER, INVITE_AGENT))
 _ILLEGAL = re.compile(r"[^A-Za-z0-9_-]")
 _SEPARATOR = "__"
 

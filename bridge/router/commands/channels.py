@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 from bridge.errors import InvalidData
@@ -10,6 +11,14 @@ from bridge.model import AccountId, ActorId, RoomId, split_key
 from bridge.ports.connector import Connector
 from bridge.router.commands.command import Command, CommandCall
 from bridge.router.rooms.rooms import Member
+
+
+@dataclass(frozen=True)
+class Invited:
+    """An agent that is in a room now; `new`: it was not before."""
+
+    name: str
+    new: bool = True
 
 
 class Linker(Protocol):
@@ -20,7 +29,7 @@ class Linker(Protocol):
 
     async def unlink(self, room: RoomId, member: Member, by: ActorId) -> str: ...
 
-    async def invite(self, room: RoomId, who: str) -> str: ...
+    async def invite(self, room: RoomId, who: str) -> Invited: ...
 
     async def uninvite(self, room: RoomId, agent: str) -> str: ...
 
@@ -34,7 +43,7 @@ class NoLinker:
     async def unlink(self, room: RoomId, member: Member, by: ActorId) -> str:
         raise InvalidData("This channel cannot be unlinked here")
 
-    async def invite(self, room: RoomId, who: str) -> str:
+    async def invite(self, room: RoomId, who: str) -> Invited:
         raise InvalidData(f"{who} cannot be invited here")
 
     async def uninvite(self, room: RoomId, agent: str) -> str:
@@ -57,7 +66,7 @@ class CurrentLinker:
     async def unlink(self, room: RoomId, member: Member, by: ActorId) -> str:
         return await self._used.unlink(room, member, by)
 
-    async def invite(self, room: RoomId, who: str) -> str:
+    async def invite(self, room: RoomId, who: str) -> Invited:
         return await self._used.invite(room, who)
 
     async def uninvite(self, room: RoomId, agent: str) -> str:
@@ -77,7 +86,11 @@ def channel_commands(
         return await linker.unlink(call.room.id, call.member, call.actor)
 
     async def invite(call: CommandCall) -> str:
-        return await linker.invite(call.room.id, call.words[0].removeprefix("@").strip("<>"))
+        who = call.words[0].removeprefix("@").strip("<>")
+        invited = await linker.invite(call.room.id, who)
+        if not invited.new:
+            return f"{invited.name} is in this room already."
+        return f"{invited.name} is in this room now; write @{invited.name} to ask."
 
     async def uninvite(call: CommandCall) -> str:
         return await linker.uninvite(call.room.id, call.words[0].removeprefix("@"))

@@ -29,6 +29,7 @@ from bridge.model.refs import BRIDGE
 from bridge.model.turn_records import NewTurn
 from bridge.ports.store.messages import MessageStore
 from bridge.router.commands.hand_over import HandOverCommands
+from bridge.router.commands.proposals import Proposals
 from bridge.router.inbound.context import Admitted, Planned, Press, ended
 from bridge.router.inbound.threads import canonical_id, canonical_root
 from bridge.router.outbound.failures import DeliveryFailures
@@ -39,6 +40,7 @@ from bridge.router.turns.access import AgentAccess
 from bridge.router.turns.answer import RETRY, asked_again
 from bridge.router.turns.approvals import Approvals, approval_of
 from bridge.router.turns.handovers import GIVE_BACK
+from bridge.router.turns.proposals import INVITE, NO_THANKS
 from bridge.router.turns.sessions import session_of
 from bridge.uacs import Actor, JsonTree, Message, StructuredDataPart, TextPart, to_timestamp
 
@@ -94,7 +96,8 @@ class ForwardPress:
         if interaction is None:
             return ended("press: no such action")
         if stored.message.actor.id == BRIDGE:
-            return ended(await self.own_buttons.press(own_id, event, interaction, admitted.rooms))
+            key, rooms = admitted.key, admitted.rooms
+            return ended(await self.own_buttons.press(own_id, event, interaction, key, rooms))
         agent = agent_of(stored.message)
         if agent is not None and interaction.id == RETRY:
             return await self.ask_again.of(event, stored, Press(interaction, agent), admitted.rooms)
@@ -145,6 +148,7 @@ class OwnButtons:
     approvals: Approvals
     handovers: HandOverCommands
     failures: DeliveryFailures
+    proposals: Proposals
 
     def asks_approval(self, message: MessageId) -> bool:
         return bool(approval_of(message))
@@ -160,9 +164,12 @@ class OwnButtons:
         message: MessageId,
         event: ActionPressed,
         interaction: Interaction,
+        key: str,
         rooms: Sequence[Room],
     ) -> str:
         """Returns the outcome of a press on any other message of the bridge."""
+        if interaction.id in (INVITE, NO_THANKS):
+            return await self.proposals.press(message, event, interaction, key, rooms)
         if interaction.id == GIVE_BACK:
             return await self.handovers.press_to_give_back(event, str(interaction.value), rooms)
         return await self.failures.retry(message)

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 import structlog
 
-from bridge.content.messages.agent_parts import BACK, PERSON, hand_over_of
+from bridge.content.messages.agent_parts import BACK, PERSON, hand_over_of, proposed_by
 from bridge.content.messages.parts import message_text
 from bridge.model import ActorId, MessageId, RoomId, TurnId
 from bridge.model.archive_records import StoredMessage
@@ -20,6 +20,7 @@ from bridge.ports.store.agents import AgentStore
 from bridge.router.outbound.notices import Notices, notice_id, plain_markdown
 from bridge.router.rooms.rooms import AgentMembership, Room, Rooms
 from bridge.router.turns.handovers import HandOvers
+from bridge.router.turns.proposals import ProposalCards
 from bridge.router.turns.selection import WITHIN, is_named
 from bridge.router.turns.sessions import TurnContext, session_of, spot_of
 from bridge.uacs import Message
@@ -38,6 +39,7 @@ class FollowUps:
         agents: Mapping[str, Agent],
         hand_overs: HandOvers,
         notices: Notices,
+        proposals: ProposalCards,
         clock: Clock,
     ) -> None:
         self._store = store
@@ -45,6 +47,7 @@ class FollowUps:
         self._agents = agents
         self._hand_overs = hand_overs
         self._notices = notices
+        self._proposals = proposals
         self._clock = clock
         self._counting: defaultdict[RoomId, asyncio.Lock] = defaultdict(asyncio.Lock)
 
@@ -78,8 +81,19 @@ class FollowUps:
             )
         if len(called) < len(mentioned):
             await self._post_limit(room, before)
+        await self._propose(room, membership, answer, origin)
         if hand_over is not None and (called or not mentioned or hand_over[0] == BACK):
             await self._hand_over(room, membership, hand_over, origin, answer)
+
+    async def _propose(
+        self, room: Room, membership: AgentMembership, answer: Message, origin: StoredMessage
+    ) -> None:
+        """Ask the room about the agents that an answer proposes, without those it has."""
+        proposed = [one for part in answer.content for one in proposed_by(part)]
+        absent = [one for one in proposed if room.membership(one.who) is None]
+        if absent:
+            own_id = MessageId(answer.message_id)
+            await self._proposals.offer(room, membership.agent, absent, own_id, origin)
 
     async def hand_over_by(self, context: TurnContext, answer: Message) -> None:
         """Hand over as an answer says that was kept before the bridge stopped; nothing happens
@@ -87,6 +101,8 @@ class FollowUps:
         room = self._rooms.by_id.get(context.turn.room, context.room)
         membership = room.membership(context.turn.agent)
         hand_over = self._hand_over_in(room, answer)
+        if membership is not None:
+            await self._propose(room, membership, answer, context.origin)
         if membership is not None and hand_over is not None:
             await self._hand_over(room, membership, hand_over, context.origin, answer)
 

@@ -262,8 +262,8 @@ class AgentListener:
         if isinstance(event, PartGiven):
             event = await self._publisher.with_kept_files(event)
         running.answer.take(event)
-        if (hand_over := running.calls.hand_over(event)) is not None:
-            running.answer.take(hand_over)
+        if (given := running.calls.own(event)) is not None:
+            running.answer.take(given)
         self._presenter.answer_grew(running)
 
 

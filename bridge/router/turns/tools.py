@@ -1,7 +1,8 @@
 """Tools that the bridge runs for agents: what an agent is offered in a room, and the calls of a
 turn, which somebody may have to allow first. Calls run side by side.
 
-`hand_over` is a tool of the bridge itself with which an agent gives the conversation away.
+`hand_over` and `invite_agent` are tools of the bridge itself, with which an agent gives the
+conversation away, or proposes somebody who is not there.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ import hashlib
 from collections import Counter
 from collections.abc import Coroutine, Sequence
 from typing import Any, Protocol, cast
+from urllib.parse import urlsplit
 
 import orjson
 import structlog
 from pydantic import JsonValue
 
 from bridge.content.messages.agent_parts import HAND_OVER as HAND_OVER_SCHEMA
-from bridge.content.messages.agent_parts import PERSON
-from bridge.content.messages.tool_names import HAND_OVER
+from bridge.content.messages.agent_parts import PERSON, ProposedAgent, proposal
+from bridge.content.messages.tool_names import HAND_OVER, INVITE_AGENT
 from bridge.errors import BridgeError
 from bridge.model import RoomId
 from bridge.model.refs import BRIDGE
@@ -36,7 +38,7 @@ from bridge.model.turns import (
 from bridge.ports.store.agents import AgentStore
 from bridge.ports.store.approvals import ApprovalStore
 from bridge.ports.store.turns import TurnStore
-from bridge.ports.tools import ApprovalRule, Tool, Toolbox
+from bridge.ports.tools import AGENT_TOOLS, ApprovalRule, Tool, Toolbox
 from bridge.router.rooms.rooms import Room, Rooms
 from bridge.router.runtime import metrics
 from bridge.router.runtime.background import Background
@@ -69,8 +71,8 @@ class Tools:
         raise."""
         membership = room.membership(agent)
         tools = await self._box.tools(membership.tools) if membership and membership.tools else ()
-        own = _hand_over_tool(room, agent)
-        return tools if own is None else (*tools, own)
+        own = (_hand_over_tool(room, agent), _invite_tool(room, agent))
+        return (*tools, *(tool for tool in own if tool is not None))
 
     def calls(
         self, tools: Sequence[Tool], context: TurnContext, inputs: Inputs, deadlines: Deadlines
@@ -150,21 +152,26 @@ class Calls:
         self.any_made = True
         if isinstance(event, ApprovalWanted):
             self._begin(self._allow(event), event.part)
-        elif (tool := self._tools.get(event.part.name)) is not None and tool.name != HAND_OVER:
+        elif (tool := self._tools.get(event.part.name)) is not None and tool.name not in _OWN_TOOLS:
             self._begin(self._call(tool, event.part), event.part)
 
-    def hand_over(self, event: AgentEvent) -> PartGiven | None:
-        """Return the part of the answer that hands the conversation over, where the event is such a
-        call; None for other events. It takes effect when the answer has ended; the agent is told so
-        at once."""
-        tool = self._tools.get(HAND_OVER)
-        if tool is None or not isinstance(event, ToolCalled) or event.part.name != HAND_OVER:
+    def own(self, event: AgentEvent) -> PartGiven | None:
+        """Return the part of the answer that hands the conversation over, or proposes to invite an
+        agent, where the event is such a call; None for other events. It takes effect when the
+        answer has ended; the agent is told so at once."""
+        if not isinstance(event, ToolCalled) or event.part.name not in _OWN_TOOLS:
             return None
-        handed, result = _handed_over(tool, event.part, again=self._handed_over)
-        self._handed_over = self._handed_over or handed is not None
+        tool = self._tools.get(event.part.name)
+        if tool is None:
+            return None
+        if tool.name == INVITE_AGENT:
+            given, result = _invited(event.part)
+        else:
+            given, result = _handed_over(tool, event.part, again=self._handed_over)
+            self._handed_over = self._handed_over or given is not None
         self._begun.add(event.part.id)
         self._inputs.give(ToolResultGiven(part=result))
-        return handed
+        return given
 
     async def close(self) -> None:
         """Cancel the calls that still run."""
@@ -359,6 +366,44 @@ def tool_metadata(tool: Tool) -> dict[str, JsonValue]:
     if tool.description:
         metadata["description"] = tool.description
     return {**metadata, "parameters": tool.parameters or {"type": "object", "properties": {}}}
+
+
+# --- invite_agent -------------------------------------------------------------------------------
+
+_OWN_TOOLS = frozenset((HAND_OVER, INVITE_AGENT))
+_INVITE_DESCRIPTION = (
+    "Proposes to invite an agent that is not in this room: a card asks people, and if they agree, "
+    "the agent answers the question in your place. Use it when an agent that you found can do what "
+    "nobody here can; say in your answer, in a sentence, whom you propose and why."
+)
+
+
+def _invite_tool(room: Room, agent: str) -> Tool | None:
+    """The tool, for agents that find others."""
+    membership = room.membership(agent)
+    if membership is None or AGENT_TOOLS not in membership.tools:
+        return None
+    parameters: dict[str, JsonValue] = {
+        "type": "object",
+        "properties": {
+            "agent": {"type": "string", "description": "Its name in the bridge, or its address."},
+            "why": {"type": "string", "description": "What it can do, for all to read."},
+        },
+        "required": ["agent"],
+    }
+    return Tool(INVITE_AGENT, _OWN, INVITE_AGENT, _INVITE_DESCRIPTION, parameters)
+
+
+def _invited(call: ToolCallPart) -> tuple[PartGiven | None, ToolResultPart]:
+    who, why = call.arguments.get("agent"), call.arguments.get("why")
+    if not isinstance(who, str) or not who.strip():
+        return None, _result_of(call, "`agent` is a name or an address.", error=True)
+    who = who.strip().removeprefix("@")
+    name = (urlsplit(who).hostname or who) if "://" in who else who
+    url = who if "://" in who else ""
+    agent = ProposedAgent(who, name, url, why if isinstance(why, str) else "")
+    text = "People of the room are asked when your answer has ended; end it now."
+    return PartGiven(part=proposal([agent])), _result_of(call, text, error=False)
 
 
 # --- hand_over ----------------------------------------------------------------------------------

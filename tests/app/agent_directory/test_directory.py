@@ -9,10 +9,11 @@ import pytest
 
 from bridge.app.agent_directory.directory import Directory, DirectorySettings
 from bridge.app.agent_directory.home import Home
-from bridge.app.agent_directory.tools import SERVER, TOOLS, AgentTools
+from bridge.app.agent_directory.tools import TOOLS, AgentTools
 from bridge.app.settings.file import settings_of
 from bridge.app.settings.manifest import ManifestSettings
 from bridge.errors import ConfigError
+from bridge.ports.tools import AGENT_TOOLS
 from bridge.testing.clock import ManualClock
 from bridge.tools.toolbox import McpToolbox
 from bridge.uacs import ToolCallPart
@@ -152,9 +153,11 @@ async def test_calls_that_find_nothing_say_so(
 
 
 async def test_an_agent_that_may_look_for_others_has_the_tools_beside_those_of_servers() -> None:
-    box = McpToolbox({}, lambda *_: pytest.fail("no server"), {SERVER: AgentTools(directory())})
+    box = McpToolbox(
+        {}, lambda *_: pytest.fail("no server"), {AGENT_TOOLS: AgentTools(directory())}
+    )
 
-    tools = await box.tools([SERVER, "unknown"])
+    tools = await box.tools([AGENT_TOOLS, "unknown"])
     result = await box.call(
         tools[1], ToolCallPart(id="1", name=tools[1].name, arguments={"agent": "pat"})
     )

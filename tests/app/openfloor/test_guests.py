@@ -13,6 +13,7 @@ from bridge.app.rooms.guests import Guest, check_address, free_name, guests_of, 
 from bridge.app.settings.file import Settings, settings_of
 from bridge.errors import ConfigError
 from bridge.model import RoomId
+from bridge.router.commands.channels import Invited
 from tests.agents.test_openfloor import library_agent
 from tests.app.api.served import ROOM
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
@@ -112,8 +113,8 @@ async def test_an_agent_is_invited_by_address_answers_and_is_sent_away(tmp_path:
             rest = agents_of(bridge)
             stored = await guests_of(bridge.store)
 
-    assert said == "repeater is in this room now; write @repeater to ask."
-    assert again == "repeater is in this room already."
+    assert said == Invited("repeater")
+    assert again == Invited("repeater", new=False)
     assert present == kept == ["echo", "repeater", "parrot"]
     assert left == "repeater has left this room."
     assert rest == ["echo", "parrot"]

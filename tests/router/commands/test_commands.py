@@ -17,6 +17,7 @@ from bridge.model import (
     RoomId,
     actor_id_of,
 )
+from bridge.router.commands.channels import Invited
 from bridge.router.rooms.rooms import Member
 from bridge.router.router import Router
 from tests.router.conftest import RouterRig
@@ -157,9 +158,9 @@ async def test_a_channel_is_linked_by_its_mention(trio: Trio) -> None:
         async def unlink(self, room: RoomId, member: Member, by: ActorId) -> str:
             return ""
 
-        async def invite(self, room: RoomId, who: str) -> str:
+        async def invite(self, room: RoomId, who: str) -> Invited:
             calls.append(f"invite {who}")
-            return "It is here."
+            return Invited("pat", new=len(calls) == 1)
 
         async def uninvite(self, room: RoomId, agent: str) -> str:
             calls.append(f"uninvite {agent}")
@@ -167,7 +168,8 @@ async def test_a_channel_is_linked_by_its_mention(trio: Trio) -> None:
 
     async with ruled(rig, "fake:*") as router:
         router.reconfigure.use_linker(Told())
-        assert await give(rig, sales, "invite https://pat.test/of") == "It is here."
+        said = await give(rig, sales, "invite https://pat.test/of")
+        assert "pat is in this room" in said
         assert await give(rig, sales, "uninvite @pat") == "It left."
         invitations, calls[:] = list(calls), []
         mentioned = "[#random](uacs:channel/fake:sales:19%253Ax@thread)"
