@@ -8,12 +8,14 @@ import hmac
 import math
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
+from functools import partial
 from uuid import uuid4
 
 import structlog
 from pydantic import BaseModel
 
 from bridge.app.account_values import AccountShelf, KeyValueAccess, Overlay
+from bridge.app.agent_directory.consulting import Consultations
 from bridge.app.agent_directory.directory import Directory, DirectorySettings
 from bridge.app.agent_directory.home import Home, home_of
 from bridge.app.agent_directory.tools import AgentTools
@@ -23,7 +25,7 @@ from bridge.app.files.pictures import AgentPicture, AuthorPictures, agent_pictur
 from bridge.app.origin import check_one_place
 from bridge.app.redaction import hide_secrets
 from bridge.app.rooms.find import find_rooms
-from bridge.app.rooms.guests import guests_of, with_guests
+from bridge.app.rooms.guests import Guest, check_address, free_name, guests_of, with_guests
 from bridge.app.settings.file import Settings, secrets_of
 from bridge.app.settings.keys import key_for, known_key
 from bridge.app.settings.needs import check_needs
@@ -47,6 +49,7 @@ from bridge.ports.tools import AGENT_TOOLS
 from bridge.router import Rooms, Router, Timeouts
 from bridge.router.outbound.references import Groups
 from bridge.router.recovery.other_bridges import instance_of
+from bridge.router.rooms.rooms import Room
 from bridge.router.turns.quotas import Prices, QuotaSettings
 from bridge.router.wiring import Configuration, ContentServices
 from bridge.runtime.clock import SystemClock
@@ -122,6 +125,7 @@ class _Current:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = lambda: settings
+        self.room_of: Callable[[RoomId], Room | None] = lambda _: None
 
     def home(self) -> Home:
         return home_of(self.settings())
@@ -153,7 +157,11 @@ async def build(settings: Settings) -> Bridge:
         agents = build_agents(settings, store, clock, files)
         current = _Current(settings)
         directory = Directory(current.home, current.directory, clock)
-        own = {AGENT_TOOLS: AgentTools(directory)}
+        consultations = Consultations(
+            store, clock, directory, agents, lambda room: current.room_of(room),
+            partial(_agent_at, current, store, clock, files),
+        )  # fmt: skip
+        own = {AGENT_TOOLS: AgentTools(directory, consultations)}
         tools = open_toolbox(settings.tools, SecretReader(store), clock, files, own)
         problems: list[str] = []
         rooms = await find_rooms(settings, connectors, store, problems)
@@ -180,7 +188,20 @@ async def build(settings: Settings) -> Bridge:
         pictures, directory,
     )  # fmt: skip
     current.settings = lambda: bridge.settings
+    current.room_of = lambda room: bridge.rooms.by_id.get(room)
     return bridge
+
+
+async def _agent_at(
+    current: _Current, store: Store, clock: Clock, files: Files, url: str, name: str
+) -> Agent:
+    """The agent at an address, for one question. Raises ConfigError for one that may not come."""
+    settings = current.settings()
+    check_address(url, settings)
+    own = free_name(name if "://" not in name else "", url, settings.agents)
+    settings = with_guests(settings, [Guest("", own, url)])
+    built = await asyncio.to_thread(build_agents, settings, store, clock, files, [own])
+    return built[own]
 
 
 def agent_pictures(settings: Settings, problems: list[str]) -> dict[str, AgentPicture]:

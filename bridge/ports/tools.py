@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from pydantic import JsonValue
 
+from bridge.model import RoomId, TurnId
 from bridge.uacs import ToolCallPart, ToolResultPart
 
 ASKER, ADMINS = "asker", "admins"  # approvers that are no ids
@@ -34,7 +35,8 @@ class Tool:
     """One tool of a server.
 
     `name` is unique and legal in every agent API, `own_name` is the server's name for the tool,
-    `parameters` is a JSON Schema. `approval` is None when a call needs no approval.
+    `parameters` is a JSON Schema. `approval` is None when a call needs no approval. Calls of a
+    `private` tool are the agent's alone: its answer does not keep them.
     """
 
     name: str
@@ -43,6 +45,16 @@ class Tool:
     description: str = ""
     parameters: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     approval: ApprovalRule | None = None
+    private: bool = False
+
+
+@dataclass(frozen=True)
+class ToolUse:
+    """Where a tool is called: the room, the agent and its turn."""
+
+    room: RoomId
+    agent: str
+    turn: TurnId
 
 
 class ToolProvider(Protocol):
@@ -52,7 +64,9 @@ class ToolProvider(Protocol):
         """Return the tools."""
         ...
 
-    async def call(self, tool: Tool, call: ToolCallPart) -> ToolResultPart:
+    async def call(
+        self, tool: Tool, call: ToolCallPart, use: ToolUse | None = None
+    ) -> ToolResultPart:
         """Call one of them; a failure is a result, too."""
         ...
 
@@ -67,8 +81,11 @@ class Toolbox(Protocol):
         """
         ...
 
-    async def call(self, tool: Tool, call: ToolCallPart) -> ToolResultPart:
-        """Call a tool once; a call is never repeated.
+    async def call(
+        self, tool: Tool, call: ToolCallPart, use: ToolUse | None = None
+    ) -> ToolResultPart:
+        """Call a tool once; a call is never repeated. Tools of the bridge itself know where they
+        are called (`use`).
 
         Returns:
             The result. A failure is a result too, with `is_error` and a text for the model. When

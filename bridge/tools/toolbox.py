@@ -11,7 +11,7 @@ from bridge.content.messages.tool_names import tool_names
 from bridge.ports.clock import Clock
 from bridge.ports.files import Files
 from bridge.ports.secrets import SecretSource
-from bridge.ports.tools import Tool, ToolProvider
+from bridge.ports.tools import Tool, ToolProvider, ToolUse
 from bridge.tools.mcp_server import McpServer, check_installed
 from bridge.tools.settings import ToolServerSettings
 from bridge.uacs import ToolCallPart, ToolResultPart
@@ -98,13 +98,17 @@ class McpToolbox:
         names = tool_names((tool.server, tool.own_name) for tool in tools)
         return [replace(tool, name=name) for tool, name in zip(tools, names, strict=True)]
 
-    async def call(self, tool: Tool, call: ToolCallPart) -> ToolResultPart:
+    async def call(
+        self, tool: Tool, call: ToolCallPart, use: ToolUse | None = None
+    ) -> ToolResultPart:
         """Make a call; a failure is a result, too."""
         server = self._named(tool.server)
         if server is None:
             text = f"The tool was not called: there is no server {tool.server!r} any more."
             return ToolResultPart(tool_call_id=call.id, content=text, is_error=True)
-        return await server.call(tool, call)
+        if isinstance(server, McpServer):
+            return await server.call(tool, call)
+        return await server.call(tool, call, use)
 
     def _named(self, name: str) -> McpServer | ToolProvider | None:
         return self.servers.get(name) or self._own.get(name)

@@ -24,7 +24,7 @@ from bridge.model.turns import (
     TurnDone,
     TurnFailed,
 )
-from bridge.ports.tools import ApprovalRule, Tool
+from bridge.ports.tools import ApprovalRule, Tool, ToolUse
 from bridge.router import AgentMembership
 from bridge.store import SqliteStore
 from bridge.uacs import ToolCallPart, ToolResultPart
@@ -49,7 +49,9 @@ class Bench:
     async def tools(self, servers: Sequence[str]) -> Sequence[Tool]:
         return [READ, REMOVE, TWO] if "cal" in servers else []
 
-    async def call(self, tool: Tool, call: ToolCallPart) -> ToolResultPart:
+    async def call(
+        self, tool: Tool, call: ToolCallPart, use: ToolUse | None = None
+    ) -> ToolResultPart:
         self.made.append(tool.own_name)
         if self.hold is not None:
             await self.hold.wait()

@@ -261,6 +261,8 @@ class AgentListener:
             running.calls.take(event)
         if isinstance(event, PartGiven):
             event = await self._publisher.with_kept_files(event)
+        if running.calls.is_private(event):
+            return
         running.answer.take(event)
         if (given := running.calls.own(event)) is not None:
             running.answer.take(given)

@@ -38,7 +38,7 @@ from bridge.model.turns import (
 from bridge.ports.store.agents import AgentStore
 from bridge.ports.store.approvals import ApprovalStore
 from bridge.ports.store.turns import TurnStore
-from bridge.ports.tools import AGENT_TOOLS, ApprovalRule, Tool, Toolbox
+from bridge.ports.tools import AGENT_TOOLS, ApprovalRule, Tool, Toolbox, ToolUse
 from bridge.router.rooms.rooms import Room, Rooms
 from bridge.router.runtime import metrics
 from bridge.router.runtime.background import Background
@@ -134,6 +134,7 @@ class Calls:
         self._keys = _CallKeys()
         self._handed_over = False
         self._waiting = 0
+        self._private: set[str] = set()  # ids of calls that the answer does not keep
         self._begun: set[str] = set()  # ids of calls that may have been made
         self._not_allowed: set[str] = set()  # ids of the agent's own calls that wait for leave
         self._tasks: set[asyncio.Task[None]] = set()
@@ -142,6 +143,15 @@ class Calls:
     def runs(self, call: ToolCallPart) -> bool:
         """Whether the bridge runs this call; an agent makes all other calls itself."""
         return call.name in self._tools
+
+    def is_private(self, event: AgentEvent) -> bool:
+        """Whether the event is a call of a private tool, or its result."""
+        if isinstance(event, ToolCalled):
+            tool = self._tools.get(event.part.name)
+            if tool is not None and tool.private:
+                self._private.add(event.part.id)
+            return event.part.id in self._private
+        return isinstance(event, ToolAnswered) and event.part.tool_call_id in self._private
 
     def state(self) -> TurnState:
         """Return what the turn does now."""
@@ -230,7 +240,9 @@ class Calls:
                 return _refusal(part, _REFUSALS.get(decided.state, _REFUSALS["refused"]))
         await self._store.set_turn(self._context.turn.id, "running", tool_called=True)
         self._begun.add(part.id)
-        result = await self._box.call(tool, part)
+        turn = self._context.turn
+        use = ToolUse(turn.room, turn.agent, turn.id)
+        result = await self._box.call(tool, part, use)
         metrics.TOOL_CALLS.labels(tool.server, "failed" if result.is_error else "done").inc()
         log.info("tool_called", tool=tool.name, turn=self._context.turn.id, error=result.is_error)
         return result
@@ -286,7 +298,10 @@ class NoTools:
         del servers
         return ()
 
-    async def call(self, tool: Tool, call: ToolCallPart) -> ToolResultPart:
+    async def call(
+        self, tool: Tool, call: ToolCallPart, use: ToolUse | None = None
+    ) -> ToolResultPart:
+        del use
         text = f"There is no tool {tool.name!r} here."
         return ToolResultPart(tool_call_id=call.id, content=text, is_error=True)
 

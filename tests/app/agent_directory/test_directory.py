@@ -163,7 +163,7 @@ async def test_an_agent_that_may_look_for_others_has_the_tools_beside_those_of_s
     )
     await box.close()
 
-    assert [tool.own_name for tool in tools] == ["find_agent", "describe_agent"]
+    assert [tool.own_name for tool in tools] == ["find_agent", "describe_agent", "ask_agent"]
     assert "Sells flowers" in str(result.content)
 
 

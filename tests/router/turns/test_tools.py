@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bridge.model import RoomId
-from bridge.ports.tools import Tool
+from bridge.ports.tools import Tool, ToolUse
 from bridge.router import AgentMembership
 from bridge.store import SqliteStore
 from bridge.uacs import ToolCallPart, ToolResultPart
@@ -35,7 +35,9 @@ class Shed:
             for name in self.servers[server]
         ]
 
-    async def call(self, tool: Tool, call: ToolCallPart) -> ToolResultPart:
+    async def call(
+        self, tool: Tool, call: ToolCallPart, use: ToolUse | None = None
+    ) -> ToolResultPart:
         raise NotImplementedError
 
     async def close(self) -> None:

@@ -8,10 +8,11 @@ from bridge.ports.store.whole import Store
 
 
 async def find_person(store: Store, name_or_id: str) -> ActorId:
-    """The account that the text names. An id is accepted even if that person never wrote. Raises
-    StoreError if the name fits nobody or several people."""
+    """The account that the text names. An id, also that of an agent (`agent:NAME`), is accepted
+    even if nobody wrote under it. Raises StoreError if the name fits nobody or several people."""
     segments = name_or_id.split(":")
-    if len(segments) == 3 and all(segments):
+    is_agent = len(segments) == 2 and segments[0] == "agent"
+    if all(segments) and (len(segments) == 3 or is_agent):
         return ActorId(name_or_id)
     platform, name = (segments[0], segments[1]) if len(segments) == 2 else ("", name_or_id)
     people = await store.people_named(name)

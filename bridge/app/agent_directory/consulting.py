@@ -1,0 +1,199 @@
+"""An agent asks another one behind the scenes: the room sees nothing of it, and the archive keeps
+question and answer for the two alone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, Protocol
+from uuid import NAMESPACE_URL, uuid4, uuid5
+
+from pydantic import JsonValue
+
+from bridge.app.agent_directory.directory import Directory
+from bridge.content.messages.agent_parts import ProposedAgent, proposed_by
+from bridge.content.messages.parts import message_text
+from bridge.content.messages.private_state import AGENTS
+from bridge.errors import AgentError, StoreError
+from bridge.model import ActorId, MessageId, Person, RoomId, TurnId
+from bridge.model.admission import Admission
+from bridge.model.archive_records import NewMessage, View
+from bridge.model.times import datetime_of
+from bridge.model.turns import AgentInput, Turn, TurnDone, TurnFailed
+from bridge.ports.agent import Agent
+from bridge.ports.clock import Clock
+from bridge.ports.store.admissions import AdmissionStore
+from bridge.ports.store.conversations import ConversationStore
+from bridge.ports.tools import ToolUse
+from bridge.router.rooms.rooms import Room
+from bridge.router.turns.answer import Answer
+from bridge.uacs import Actor, Conversation, Message, TextPart, to_timestamp
+
+_SECONDS = 60.0  # for one answer
+_REMEMBERED = 20  # earlier questions and answers of the two that are sent along
+_LOOKED_AT = 500  # newest messages of the room among which they are found
+
+
+@dataclass(frozen=True)
+class Consulted:
+    """What the other agent answered, and the agents that it proposes."""
+
+    agent: str
+    text: str
+    proposed: tuple[ProposedAgent, ...]
+
+
+class _ConsultingStore(AdmissionStore, ConversationStore, Protocol):
+    """What `Consultations` needs of the store."""
+
+
+class Consultations:
+    """Questions of agents to others: those of the room by name, and those at addresses that may be
+    invited. `open_agent` gives the agent at an address, and raises ConfigError for one that may
+    not."""
+
+    def __init__(
+        self,
+        store: _ConsultingStore,
+        clock: Clock,
+        directory: Directory,
+        agents: Mapping[str, Agent],
+        room_of: Callable[[RoomId], Room | None],
+        open_agent: Callable[[str, str], Awaitable[Agent]],
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._directory = directory
+        self._agents = agents
+        self._room_of = room_of
+        self._open_agent = open_agent
+
+    async def ask(self, use: ToolUse, who: str, question: str) -> Consulted:
+        """Ask an agent, and return its answer.
+
+        Raises:
+            AgentError: there is no such agent here, or it gave no answer.
+            ConfigError: agents at its address may not be invited.
+            StoreError: the archive cannot be read or written.
+        """
+        room = self._room_of(use.room)
+        if room is None:
+            raise AgentError("the room is not there any more")
+        agent = await self._agent(use, room, who)
+        between = (ActorId(f"agent:{use.agent}"), ActorId(f"agent:{agent.name}"))
+        before = await self._before(room, between)
+        asked = self._question(use, question)
+        await self._keep(room, asked, between)
+        answer = Answer(
+            MessageId(f"agent:{agent.name}:{use.turn}/{uuid4().hex[:8]}"), agent.name,
+            self._clock.time(),
+        )  # fmt: skip
+        state = _state(before, agent.name)
+        answer.note(state)
+        await self._answered(agent, self._turn(use, agent.name, (*before, asked), state), answer)
+        if not answer.has_content:
+            raise AgentError(f"{agent.name} said nothing")
+        said = answer.message()
+        await self._keep(room, said, between)
+        proposed = tuple(one for part in said.content for one in proposed_by(part))
+        return Consulted(agent.name, message_text(said)[0], proposed)
+
+    async def _agent(self, use: ToolUse, room: Room, who: str) -> Agent:
+        name = who.strip().removeprefix("@")
+        if name == use.agent:
+            raise AgentError("an agent does not ask itself")
+        if room.membership(name) is not None and name in self._agents:
+            return self._agents[name]
+        url = name if "://" in name else ""
+        if not url and (manifest := await self._directory.describe(name)) is not None:
+            url, name = (
+                manifest.identification.service_url,
+                manifest.identification.conversational_name,
+            )
+        if not url:
+            raise AgentError(f"there is no agent {who!r} in this room, and none at such an address")
+        return await self._open_agent(url, name)
+
+    async def _before(self, room: Room, between: tuple[ActorId, ActorId]) -> tuple[Message, ...]:
+        """What the two have said to one another, oldest first."""
+        view = View(readers=(between[0],))
+        try:
+            found = await self._store.conversation(room.conversation, newest=_LOOKED_AT, view=view)
+        except StoreError:  # nothing was said in the room yet
+            return ()
+        said = [m for m in found.messages if m.actor.id in between and "/" in m.message_id]
+        return tuple(said[-_REMEMBERED:])
+
+    def _question(self, use: ToolUse, question: str) -> Message:
+        return Message(
+            message_id=f"agent:{use.agent}:{use.turn}/{uuid4().hex[:8]}",
+            timestamp=to_timestamp(datetime_of(self._clock.time())),
+            actor=Actor(id=f"agent:{use.agent}", role="assistant", name=use.agent),
+            content=(TextPart(text=question),),
+        )
+
+    def _turn(
+        self,
+        use: ToolUse,
+        agent: str,
+        messages: tuple[Message, ...],
+        state: Mapping[str, JsonValue],
+    ) -> Turn:
+        now = datetime_of(self._clock.time())
+        own = uuid5(NAMESPACE_URL, f"uacs-bridge:consulting:{use.room}:{use.agent}:{agent}")
+        conversation = Conversation(
+            conversation_id=str(own),
+            created_at=messages[0].timestamp,
+            updated_at=messages[-1].timestamp,
+            messages=messages,
+        )
+        if state:
+            metadata: Any = {AGENTS: {agent: dict(state)}}
+            conversation = conversation.model_copy(update={"metadata": metadata})
+        trigger = MessageId(messages[-1].message_id)
+        return Turn(
+            id=TurnId(f"{use.turn}.{uuid4().hex[:8]}"), agent=agent, room=use.room,
+            trigger=trigger, asked_at=now, conversation=conversation,
+        )  # fmt: skip
+
+    async def _answered(self, agent: Agent, turn: Turn, answer: Answer) -> None:
+        try:
+            async with (
+                asyncio.timeout(_SECONDS), aclosing(agent.run(turn, _no_inputs())) as events,
+            ):  # fmt: skip
+                async for event in events:
+                    if isinstance(event, TurnFailed):
+                        raise AgentError(f"{agent.name} could not answer: {event.reason}")
+                    if isinstance(event, TurnDone):
+                        return
+                    answer.take(event)
+        except TimeoutError:
+            raise AgentError(f"{agent.name} did not answer within {_SECONDS:g} s") from None
+
+    async def _keep(self, room: Room, message: Message, between: tuple[ActorId, ActorId]) -> None:
+        name = message.actor.name or message.actor.id
+        new = NewMessage(
+            message=message,
+            author=Person(id=ActorId(message.actor.id), name=name, bot=True),
+            time=self._clock.time(),
+            audience=between,
+        )
+        await self._store.admit(
+            Admission(outcome="consulted", message=new, timelines=(room.timeline,))
+        )
+
+
+def _state(messages: tuple[Message, ...], agent: str) -> Mapping[str, JsonValue]:
+    """What the agent kept for itself at its last answer."""
+    for message in reversed(messages):
+        kept = (message.metadata or {}).get(AGENTS)
+        if isinstance(kept, dict) and isinstance(own := kept.get(agent), dict):
+            return own
+    return {}
+
+
+async def _no_inputs() -> AsyncGenerator[AgentInput]:
+    await asyncio.Event().wait()
+    yield  # type: ignore[misc]  # pyright: ignore[reportReturnType]
