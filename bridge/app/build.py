@@ -132,7 +132,7 @@ class _Current:
 
     def directory(self) -> DirectorySettings:
         own = self.settings().openfloor
-        return DirectorySettings(own.directory, own.private_addresses)
+        return DirectorySettings(own.directory, own.private_addresses, own.invite)
 
 
 async def build(settings: Settings) -> Bridge:
@@ -159,7 +159,7 @@ async def build(settings: Settings) -> Bridge:
         directory = Directory(current.home, current.directory, clock)
         consultations = Consultations(
             store, clock, directory, agents, lambda room: current.room_of(room),
-            partial(_agent_at, current, store, clock, files),
+            partial(_agent_at, current, directory, store, clock, files),
         )  # fmt: skip
         own = {AGENT_TOOLS: AgentTools(directory, consultations)}
         tools = open_toolbox(settings.tools, SecretReader(store), clock, files, own)
@@ -193,12 +193,17 @@ async def build(settings: Settings) -> Bridge:
 
 
 async def _agent_at(
-    current: _Current, store: Store, clock: Clock, files: Files, url: str, name: str
+    current: _Current,
+    directory: Directory,
+    store: Store,
+    clock: Clock,
+    files: Files,
+    url: str,
 ) -> Agent:
     """The agent at an address, for one question. Raises ConfigError for one that may not come."""
     settings = current.settings()
     check_address(url, settings)
-    own = free_name(name if "://" not in name else "", url, settings.agents)
+    own = free_name(await directory.name_at(url), url, settings.agents)
     settings = with_guests(settings, [Guest("", own, url)])
     built = await asyncio.to_thread(build_agents, settings, store, clock, files, [own])
     return built[own]

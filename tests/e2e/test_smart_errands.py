@@ -4,6 +4,7 @@ of other makers, each a process of its own, on three platforms and in one archiv
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from bridge.app.build import Bridge
+from bridge.app.cli.commands.speakers import speakers_of
 from bridge.app.demo.stories.agents import story_agents, with_agents
 from bridge.app.demo.stories.smart_errands import SMART_ERRANDS as STORY
 from bridge.model import RoomId
@@ -21,6 +23,7 @@ from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, runni
 from tests.waiting import LONGEST_WAIT
 
 ROOM = "general"
+DOCS = Path(__file__).parents[2] / "docs" / "openfloor.md"
 PLATFORMS = ("slack", "discord", "teams")
 
 
@@ -77,10 +80,14 @@ async def test_the_dialogue_of_the_paper_stands_word_for_word_on_every_platform(
             said = [(who if who in STORY.agents else "Emmett", text)
                     for who, text in await archived(bridge)]  # fmt: skip
             holdings = await bridge.store.holdings()
+            names = {url: name for name, url in urls.items()}
+            drawn = await speakers_of(bridge.store, ROOM, 100, names)
 
         assert [plain(text) for _, text in said] == [plain(text) for _, text in expected]
         assert [who for who, _ in said] == [who for who, _ in expected]
         assert holdings == []
+        if errands == 1:
+            assert diagram_of("smart-errands") == person_in(drawn, "Emmett")
         for platform in PLATFORMS:
             standing = local.standing(platform, ROOM)
             texts = [plain(message.text) for message in standing]
@@ -97,6 +104,17 @@ async def test_the_dialogue_of_the_paper_stands_word_for_word_on_every_platform(
             notices = [m.text for m in standing if "answers in this room" in m.text]
             ends = [m.text for m in standing if "is done" in m.text]
             assert (len(notices), len(ends)) == (errands, errands), (notices, ends)
+
+
+def diagram_of(story: str) -> str:
+    """The sequence diagram of a story in the documentation."""
+    text = DOCS.read_text().partition(f"<!-- sequence {story} -->\n```mermaid\n")[2]
+    return text.partition("\n```")[0]
+
+
+def person_in(drawn: str, name: str) -> str:
+    """The diagram with the story's person in place of the local platform's."""
+    return re.sub(r"participant S1 as .*", f"participant S1 as {name}", drawn)
 
 
 def plain(text: str) -> str:

@@ -61,7 +61,7 @@ class Consultations:
         directory: Directory,
         agents: Mapping[str, Agent],
         room_of: Callable[[RoomId], Room | None],
-        open_agent: Callable[[str, str], Awaitable[Agent]],
+        open_agent: Callable[[str], Awaitable[Agent]],
     ) -> None:
         self._store = store
         self._clock = clock
@@ -114,7 +114,7 @@ class Consultations:
             )
         if not url:
             raise AgentError(f"there is no agent {who!r} in this room, and none at such an address")
-        return await self._open_agent(url, name)
+        return await self._open_agent(url)
 
     async def _before(self, room: Room, between: tuple[ActorId, ActorId]) -> tuple[Message, ...]:
         """What the two have said to one another, oldest first."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import structlog
@@ -12,6 +13,7 @@ import structlog
 from bridge.agents.settings import address_of
 from bridge.agents.transport.http import Deadlines, Request, open_http
 from bridge.app.agent_directory.home import Home, manifest_of_agent
+from bridge.content.text.globs import matches
 from bridge.errors import BridgeError, InvalidData
 from bridge.openfloor.envelope import (
     GET_MANIFESTS,
@@ -39,10 +41,12 @@ _MOST = 20  # addresses that are asked for one list
 
 @dataclass(frozen=True)
 class DirectorySettings:
-    """Where manifests are fetched; `private`: also from this machine and private networks."""
+    """Where manifests are fetched; `private`: also from this machine and private networks;
+    `hosts`: globs of hosts that may be asked although nothing names them."""
 
     urls: tuple[str, ...] = ()
     private: bool = False
+    hosts: tuple[str, ...] = ()
 
 
 @dataclass
@@ -77,7 +81,16 @@ class Directory:
             addresses = (own.speaker_uri, own.service_url.rstrip("/"))
             if name in addresses or name.casefold() == own.conversational_name.casefold():
                 return manifest
+        if "://" in name and self._may_ask(name):
+            return next(iter((await self._manifests(name)).servicing), None)
         return None
+
+    def _may_ask(self, url: str) -> bool:
+        try:
+            host = urlsplit(address_of(url, query=True)).hostname or ""
+        except ValueError:
+            return False
+        return any(matches(glob, host) for glob in self._settings().hosts)
 
     async def name_at(self, url: str) -> str:
         """Return what the agent at an address calls itself; "" if it does not say."""

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from bridge.app.demo.stories.agent import StoryAgent
+from bridge.app.demo.stories.mediator import Mediator
 from bridge.app.demo.stories.playing import lines_of_story
 from bridge.app.demo.stories.smart_errands import SMART_ERRANDS as STORY
+from bridge.app.demo.stories.smart_library import SMART_LIBRARY
 from bridge.openfloor.read import read_envelope
 from tests.app.running import cli
 
@@ -97,3 +99,38 @@ def test_the_demo_plays_the_story_by_itself() -> None:
 
     assert result.exit_code == 0, result.output
     assert "word for word as the story has them" in result.output
+
+
+def test_an_agent_describes_itself_and_proposes_others() -> None:
+    kaja = StoryAgent(SMART_LIBRARY, "kaja", {"kaja": "http://kaja.example/floor"})
+    andres = StoryAgent(SMART_LIBRARY, "andres", {"kaja": "http://kaja.example/floor"})
+
+    own = read_envelope(kaja.answer("1", asked({"eventType": "getManifests"}))).envelope
+    question = SMART_LIBRARY.agents["andres"][0].heard
+    proposed = read_envelope(andres.answer("2", asked(INVITE, saying(question)))).envelope
+
+    (manifest,) = own.events[0].servicing
+    assert manifest.identification.synopsis.startswith("AI agent specializing in providing")
+    assert manifest.capabilities[0].keyphrases == ("books", "authors", "ISBN", "editors")
+    assert [m.identification.service_url for m in proposed.events[-1].servicing] == [
+        "http://kaja.example/floor", "https://nationalLibraryArchive1.org",
+        "https://estonianlibrary2.org",
+    ]  # fmt: skip
+
+
+def test_the_mediator_makes_its_calls_one_after_another() -> None:
+    mediation = SMART_LIBRARY.mediation
+    assert mediation is not None
+    juri = Mediator(mediation, SMART_LIBRARY.in_room, {"andres": "x", "kaja": "http://k"})
+    result = {"content": json.dumps({"answer": "42"})}
+    given = [{"type": "tool_result_given", "part": result}]
+
+    first = json.loads(juri.answer("t1", json.dumps({"inputs": []}).encode()))
+    second = json.loads(juri.answer("t1/1", json.dumps({"inputs": given}).encode()))
+    last = json.loads(juri.answer("t1/3", json.dumps({"inputs": given}).encode()))
+
+    assert [part["type"] for part in first] == ["text", "tool_call"]
+    assert first[1]["arguments"]["agent"] == "andres"
+    assert second[0]["name"] == "agents__describe_agent"
+    assert second[0]["arguments"] == {"agent": "http://k"}
+    assert last == [{"type": "text", "text": "Thank you for your patience. 42"}]

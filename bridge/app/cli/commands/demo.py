@@ -29,7 +29,7 @@ import click
 @click.option("--open/--no-open", "browser", default=False, help="Open the page in a browser.")
 @click.option(
     "--story",
-    type=click.Choice(["smart-errands"]),
+    type=click.Choice(["smart-errands", "smart-library"]),
     help="Play a story with agents of several makers, which speak Open Floor.",
 )
 @click.option("--quiet-room", is_flag=True, help="Begin with empty channels.")
@@ -59,12 +59,13 @@ def command(
       uacs-bridge demo --script
       uacs-bridge demo --script --json-only > conversation.json
       uacs-bridge demo --story smart-errands --open
+      uacs-bridge demo --story smart-library --script
     """
     import asyncio
     import logging
 
     from bridge.app.demo.show import DemoOptions, show
-    from bridge.app.demo.stories.smart_errands import STORIES
+    from bridge.app.demo.stories.all import STORIES
     from bridge.app.demo.world import demo_types
     from bridge.app.logs.setup import configure_logs
     from bridge.app.settings.file import LogSettings

@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 @click.option("--markdown", is_flag=True, help="Print a page, as docs/one-message.md.")
 @click.option("--sequence", metavar="ROOM", help="Draw a sequence diagram of a room (Mermaid).")
 @click.option(
+    "--speakers",
+    is_flag=True,
+    help="With --sequence: who speaks to whom, instead of what goes to which channel.",
+)
+@click.option(
+    "--reader", metavar="WHO", help="With --speakers: also messages to this one alone (agent:NAME)."
+)
+@click.option(
     "--newest",
     type=click.IntRange(min=1),
     default=20,
@@ -35,6 +43,8 @@ def command(
     as_json: bool,
     markdown: bool,
     sequence: str | None,
+    speakers: bool,
+    reader: str | None,
     newest: int,
 ) -> None:
     """Follow one message through the bridge, step by step.
@@ -48,12 +58,17 @@ def command(
       uacs-bridge explain https://acme.slack.com/archives/C0123/p1700000000000100
       uacs-bridge explain --json 1323802873036800099
       uacs-bridge explain --sequence general > general.mmd
+      uacs-bridge explain --sequence general --speakers --reader agent:helper
     """
     if (message is None) == (sequence is None):
         raise click.UsageError("Give either a MESSAGE, or a room with --sequence ROOM.")
     if sequence is not None and (as_json or markdown):
         raise click.UsageError("--sequence prints Mermaid: leave --json and --markdown out.")
-    if sequence is not None:
+    if (speakers or reader) and sequence is None:
+        raise click.UsageError("--speakers and --reader belong to --sequence ROOM.")
+    if sequence is not None and speakers:
+        click.echo(asyncio.run(_speakers(config, sequence, newest, reader)))
+    elif sequence is not None:
         click.echo(asyncio.run(_sequence(config, sequence, newest)))
     elif message is not None:
         _explain(config, message, as_json=as_json, markdown=markdown)
@@ -98,3 +113,21 @@ async def _sequence(config: Path, room: str, newest: int) -> str:
     async with reading(settings) as store:
         accounts = {name: entry.platform for name, entry in settings.accounts.items()}
         return await sequence_of(store, room, newest, accounts)
+
+
+async def _speakers(config: Path, room: str, newest: int, reader: str | None) -> str:
+    settings = settings_from(config)
+
+    from bridge.app.cli.commands.find_person import find_person
+    from bridge.app.cli.commands.speakers import speakers_of
+    from bridge.app.cli.commands.stores import note_access, reading
+
+    addresses = {
+        url: name
+        for name, entry in settings.agents.items()
+        if isinstance(url := getattr(entry.options, "url", None), str)
+    }
+    async with reading(settings) as store:
+        note_access(settings.store.path, config, "explain", room=room, reader=reader)
+        readers = () if reader is None else (await find_person(store, reader),)
+        return await speakers_of(store, room, newest, addresses, readers)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from uuid import UUID
 
 from bridge.app.rooms.channel_lookup import remembered_name
 from bridge.content.text.split import cut_text
@@ -35,17 +36,8 @@ async def sequence_of(store: Store, room: str, newest: int, accounts: Mapping[st
     `accounts` are the configured accounts with their platforms, whose names of channels are shown.
     Raises StoreError if the room has no messages.
     """
-    rooms = {
-        conversation.name: conversation
-        for conversation, _ in await store.conversations()
-        if conversation.kind == "room"
-    }
-    if room not in rooms:
-        names = ", ".join(sorted(rooms)) or "none"
-        raise StoreError(
-            f"There are no messages in a room {room!r} yet; rooms with messages: {names}"
-        )
-    conversation = await store.conversation(rooms[room].id, newest=newest)
+    conversation_id = await room_named(store, room)
+    conversation = await store.conversation(conversation_id, newest=newest)
     found_explanations = [
         await store.explain(MessageId(message.message_id)) for message in conversation.messages
     ]
@@ -56,6 +48,21 @@ async def sequence_of(store: Store, room: str, newest: int, accounts: Mapping[st
         if name := await remembered_name(channel.key, mine, store):
             titles[channel] = f"{channel.platform} #{name}"
     return "\n".join(_Diagram(titles).lines(explanations))
+
+
+async def room_named(store: Store, room: str) -> UUID:
+    """The id of a room's conversation. Raises StoreError if it has no messages."""
+    rooms = {
+        conversation.name: conversation.id
+        for conversation, _ in await store.conversations()
+        if conversation.kind == "room"
+    }
+    if room not in rooms:
+        names = ", ".join(sorted(rooms)) or "none"
+        raise StoreError(
+            f"There are no messages in a room {room!r} yet; rooms with messages: {names}"
+        )
+    return rooms[room]
 
 
 def _channels(explanations: Sequence[Explanation]) -> Iterator[ChannelRef]:
@@ -74,17 +81,17 @@ class _Diagram:
 
     def lines(self, explanations: Sequence[Explanation]) -> list[str]:
         arrows = [line for explanation in explanations for line in self._message(explanation)]
-        participants = [f"    participant {a} as {_safe(name)}" for name, a in self.names.items()]
+        participants = [f"    participant {a} as {safe(name)}" for name, a in self.names.items()]
         return ["sequenceDiagram", "    participant B as bridge", *participants, *arrows]
 
     def _message(self, explained: Explanation) -> Iterator[str]:
         stored = explained.stored
-        words = _safe(cut_text(excerpt_of(stored.message), _EXCERPT))
+        words = safe(cut_text(excerpt_of(stored.message), _EXCERPT))
         if stored.place is not None:
-            author = _safe(stored.author.name)
+            author = safe(stored.author.name)
             yield f"    {self._short(stored.place.channel)}->>B: {author}: {words}"
         else:
-            yield f"    Note over B: {_safe(stored.author.name)}: {words}"
+            yield f"    Note over B: {safe(stored.author.name)}: {words}"
         for record in explained.operations:
             yield self._operation(record, words)
 
@@ -92,7 +99,7 @@ class _Diagram:
         operation = record.operation
         arrow = _ARROWS.get(record.state, _LOST)
         emoji = getattr(operation, "emoji", "")
-        text = f"{_ARROW_LABELS.get(operation.type, '')}{_safe(emoji)}{'' if emoji else words}"
+        text = f"{_ARROW_LABELS.get(operation.type, '')}{safe(emoji)}{'' if emoji else words}"
         state = "" if record.state == "done" else f" ({record.state})"
         losses = f" [{len(record.losses)} lost]" if record.losses else ""
         return f"    B{arrow}{self._short(operation.channel)}: {text}{state}{losses}"
@@ -102,7 +109,7 @@ class _Diagram:
         return self.names.setdefault(name, f"C{len(self.names) + 1}")
 
 
-def _safe(text: str) -> str:
+def safe(text: str) -> str:
     """The text for a line of Mermaid: its syntax as entities, without invisible characters."""
     line = " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", " ", text).split())
     return re.sub(r"[#;<>{}%]", lambda sign: f"#{ord(sign.group())};", line)

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock
-from typing import Any
+from typing import Any, Protocol
 
-from bridge.app.demo.stories.smart_errands import STORIES
+from bridge.app.demo.stories.all import STORIES
 from bridge.app.demo.stories.story import INVITED, LEAVES, RETURNED, Story
 
 _Json = dict[str, Any]
@@ -20,6 +20,7 @@ class StoryAgent:
     """Knows how far each conversation has come. A request that is repeated is answered again."""
 
     def __init__(self, story: Story, name: str, addresses: Mapping[str, str]) -> None:
+        self._story, self._name = story, name
         self._replies = story.agents[name]
         self._uri = f"tag:{name}.example,2026:1"
         self._addresses = addresses
@@ -38,17 +39,47 @@ class StoryAgent:
         conversation = asked["conversation"]["id"]
         kinds = [event["eventType"] for event in asked["events"]]
         events: list[_Json] = [{"eventType": "acceptInvite"}] if "invite" in kinds else []
+        if "getManifests" in kinds:
+            return self._envelope(conversation, [_published([self._manifest(self._name)])])
         heard, at = _heard(asked["events"]), self._places.get(conversation, 0)
         if at < len(self._replies) and heard == self._replies[at].heard:
             self._places[conversation] = at + 1
-            events += self._reply(self._replies[at].says, self._replies[at].then)
+            reply = self._replies[at]
+            events += self._reply(reply.says, reply.then)
+            if reply.proposes:
+                events.append(_published([*map(self._manifest, reply.proposes), *self._others()]))
         else:
             events += self._reply("I have no line for this.", None)
+        return self._envelope(conversation, events)
+
+    def _envelope(self, conversation: str, events: list[_Json]) -> bytes:
         inner = {
             "schema": {"version": "1.1.0"}, "conversation": {"id": conversation},
             "sender": {"speakerUri": self._uri}, "events": events,
         }  # fmt: skip
         return json.dumps({"openFloor": inner}).encode()
+
+    def _manifest(self, name: str) -> _Json:
+        own = dict(self._story.manifests.get(name, {}))
+        keyphrases = own.pop("keyphrases", [])
+        identification = {
+            "speakerUri": f"tag:{name}.example,2026:1", "serviceUrl": self._addresses.get(name, ""),
+            "organization": "Story", "conversationalName": name, "synopsis": "", **own,
+        }  # fmt: skip
+        capability = {"keyphrases": keyphrases, "descriptions": []}
+        return {"identification": identification, "capabilities": [capability]}
+
+    def _others(self) -> list[_Json]:
+        return [
+            {
+                "identification": {
+                    "speakerUri": url, "serviceUrl": url, "organization": "Story",
+                    "conversationalName": name, "synopsis": "",
+                },
+                "capabilities": [],
+            }
+            for name, url in self._story.others
+        ]  # fmt: skip
 
     def _reply(self, says: str | None, then: str | None) -> list[_Json]:
         events: list[_Json] = []
@@ -74,7 +105,18 @@ def _heard(events: list[_Json]) -> str:
     return INVITED
 
 
-def serve(agent: StoryAgent) -> None:
+def _published(manifests: list[_Json]) -> _Json:
+    parameters = {"servicingManifests": manifests}
+    return {"eventType": "publishManifests", "parameters": parameters}
+
+
+class Answers(Protocol):
+    """Answers requests, each named by a key."""
+
+    def answer(self, key: str, body: bytes) -> bytes: ...
+
+
+def serve(agent: Answers) -> None:
     """Serve the agent on a free port of this machine, which is printed, until the process ends."""
 
     class Handler(BaseHTTPRequestHandler):

@@ -20,7 +20,7 @@ _STARTS = 30.0  # seconds until an agent serves
 async def story_agents(story: Story) -> AsyncGenerator[Mapping[str, str]]:
     """Yield the addresses of the agents; the host knows those of the others."""
     addresses: dict[str, str] = {}
-    names = [name for name in story.agents if name != story.host]
+    names = [name for name in reversed(list(story.agents)) if name != story.host]
     async with AsyncExitStack() as stack:
         for name in (*names, story.host):
             started = _agent(story, name, dict(addresses))
@@ -30,10 +30,14 @@ async def story_agents(story: Story) -> AsyncGenerator[Mapping[str, str]]:
 
 @asynccontextmanager
 async def _agent(story: Story, name: str, addresses: Mapping[str, str]) -> AsyncGenerator[str]:
+    known = json.dumps(addresses)
+    if story.mediation is not None and name == story.host:
+        program = ["bridge.app.demo.stories.mediator", story.name, known]
+    else:
+        program = ["bridge.app.demo.stories.agent", story.name, name, known]
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "bridge.app.demo.stories.agent",
-        story.name, name, json.dumps(addresses), stdout=asyncio.subprocess.PIPE,
-    )  # fmt: skip
+        sys.executable, "-m", *program, stdout=asyncio.subprocess.PIPE
+    )
     try:
         yield f"http://127.0.0.1:{await _port(process, name)}/floor"
     finally:
@@ -56,11 +60,17 @@ def with_agents(
     settings: dict[str, Any], room: str, story: Story, addresses: Mapping[str, str]
 ) -> None:
     """Add the agents to a configuration, and give them the room for themselves."""
-    for name, address in addresses.items():
-        settings["agents"][name] = {
-            "kind": "openfloor", "url": address, "private_addresses": True,
-        }  # fmt: skip
+    settings["openfloor"] = {"invite": ["127.0.0.1"], "private_addresses": True}
+    for name in story.in_room:
+        agent: dict[str, Any] = {"url": addresses[name], "private_addresses": True}
+        if story.mediation is not None and name == story.host:
+            agent |= {"kind": "webhook", "tools": ["agents"]}
+        else:
+            agent["kind"] = "openfloor"
+        settings["agents"][name] = agent
     settings["rooms"][room]["agents"] = [
         {"agent": story.host, "listen": "always"},
-        *({"agent": name, "listen": "mentions"} for name in addresses if name != story.host),
+        *({"agent": name, "listen": "mentions"} for name in story.in_room[1:]),
     ]
+    if story.mediation is not None:
+        settings["rooms"][room]["show_tools"] = "off"

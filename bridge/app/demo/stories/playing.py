@@ -16,6 +16,8 @@ from bridge.app.demo.script import transcript
 from bridge.app.demo.stories.story import Story
 from bridge.app.demo.world import ROOMS, demo_types
 from bridge.errors import StoreError
+from bridge.model import ActorId, RoomId
+from bridge.model.archive_records import View
 from bridge.model.refs import BRIDGE
 
 _LOOK = 0.05
@@ -39,12 +41,26 @@ async def play_story(demo: Demo, story: Story) -> int:
     click.echo("\n\n".join(transcript(demo, platform) for platform in demo.sides))
     expected = [(who, bare(text)) for who, text in story.dialogue()]
     is_right = [(who, bare(text)) for who, text in said] == expected
-    agents = ", ".join(story.agents)
+    if story.mediation is not None:
+        click.echo("\nBehind the scenes\n=================")
+        click.echo("\n".join(await _behind(demo, story)))
+    agents = ", ".join(dict.fromkeys(who for who, _ in expected if who != story.person))
     click.echo(
         f"\n{len(said)} lines of {story.person} and {agents}: "
         + ("word for word as the story has them" if is_right else "NOT as the story has them")
     )
     return 0 if is_right else 1
+
+
+async def _behind(demo: Demo, story: Story) -> list[str]:
+    """What the host and those it asked said to one another, a line each."""
+    room = demo.bridge.rooms.by_id[RoomId(ROOMS[0])].conversation
+    store, reader = demo.bridge.store, ActorId(f"agent:{story.host}")
+    seen = {m.message_id for m in (await store.conversation(room)).messages}
+    whole = await store.conversation(room, view=View(readers=(reader,)))
+    return [
+        f"{m.actor.name}: {read_archived(m)}" for m in whole.messages if m.message_id not in seen
+    ]
 
 
 async def tell(demo: Demo, story: Story, *, pause: float) -> Said:

@@ -150,5 +150,3 @@ SMART_ERRANDS = Story(
         "andrew": _ANDREW,
     },
 )  # fmt: skip
-
-STORIES = {SMART_ERRANDS.name: SMART_ERRANDS}
