@@ -35,6 +35,7 @@ from bridge.app.watch.store import StoreWatch
 from bridge.content.cards.reader import Cards
 from bridge.errors import ConfigError
 from bridge.model import AccountId, RoomId
+from bridge.model.secret_refs import SecretRef
 from bridge.policies.guarded import GuardedAgent
 from bridge.policies.secrets import Secrets
 from bridge.ports.agent import Agent
@@ -235,7 +236,8 @@ def build_agents(
         clock, SecretReader(store), files, key_value_access or store or Overlay(None),
         (settings.web.public_url or "").rstrip("/"),
     )  # fmt: skip
-    hides_secrets = Secrets(lambda: known_secrets(settings, tools.secrets), hide_secrets)
+    refs = secret_refs(settings)  # once: a bridge may have hundreds of agents
+    hides_secrets = Secrets(lambda: known_secrets(refs, tools.secrets), hide_secrets)
     policies = build_policies(settings)
     return {
         name: GuardedAgent(
@@ -254,13 +256,18 @@ def build_policies(settings: Settings) -> dict[str, ContentPolicy]:
     }
 
 
-async def known_secrets(settings: Settings, secrets: SecretSource) -> set[str]:
-    """The values of all secrets that the configuration refers to and that are set."""
+def secret_refs(settings: Settings) -> frozenset[SecretRef]:
+    """The secrets that accounts and agents of the configuration refer to."""
+    entries = (*settings.accounts.values(), *settings.agents.values())
+    return frozenset(ref for entry in entries for _, ref in secrets_of(entry.options))
+
+
+async def known_secrets(refs: Collection[SecretRef], secrets: SecretSource) -> set[str]:
+    """The values of those secrets that are set."""
     values: set[str] = set()
-    for entry in (*settings.accounts.values(), *settings.agents.values()):
-        for _, ref in secrets_of(entry.options):
-            with contextlib.suppress(ConfigError):
-                values.add(await secrets.secret(ref))
+    for ref in refs:
+        with contextlib.suppress(ConfigError):
+            values.add(await secrets.secret(ref))
     return values
 
 
