@@ -31,10 +31,13 @@ from bridge.openfloor.envelope import (
     BYE,
     DECLINE_INVITE,
     GET_MANIFESTS,
+    GRANT_FLOOR,
     INVITE,
     PUBLISH_MANIFESTS,
+    REQUEST_FLOOR,
     UNINVITE,
     UTTERANCE,
+    Address,
     DialogEvent,
     Envelope,
     Event,
@@ -137,6 +140,9 @@ class Serving:
                 floor.events.append(Event(ACCEPT_INVITE))
             case type_ if type_ in (BYE, UNINVITE):
                 floor.visit = replace(floor.visit, joined=False)
+            case type_ if type_ == REQUEST_FLOOR:  # everybody in a room has the floor
+                to = Address(speaker_uri=floor.envelope.sender.speaker_uri)
+                floor.events.append(Event(GRANT_FLOOR, to=to))
             case type_ if type_ == GET_MANIFESTS:
                 await self._publish(floor, event)
             case _:

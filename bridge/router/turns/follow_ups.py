@@ -95,6 +95,18 @@ class FollowUps:
             own_id = MessageId(answer.message_id)
             await self._proposals.offer(room, membership.agent, absent, own_id, origin)
 
+    async def failed(self, context: TurnContext) -> None:
+        """Give the conversation back to the agent that had handed over to one that could not
+        answer. Where a person handed over, it stays. Raises StoreError."""
+        turn, origin = context.turn, context.origin
+        room = self._rooms.by_id.get(turn.room, context.room)
+        membership = room.membership(turn.agent)
+        if membership is None:
+            return
+        spot = spot_of(membership, origin)
+        if self._hand_overs.caller_at(room.id, spot, turn.agent) is not None:
+            await self._hand_overs.end(room, spot, turn.agent, "it could not answer")
+
     async def hand_over_by(self, context: TurnContext, answer: Message) -> None:
         """Hand over as an answer says that was kept before the bridge stopped; nothing happens
         where that was done. Raises StoreError."""

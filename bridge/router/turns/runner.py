@@ -388,6 +388,8 @@ class TurnEnding:
             error=failure.reason if failure else "",
         )
         metrics.TURNS.labels(context.turn.agent, "failed" if failure else "done").inc()
+        if failure:
+            await self._follow_ups.failed(context)
         return called
 
     async def _keep(self, running: RunningTurn, *, failed: bool) -> Sequence[NewTurn]:

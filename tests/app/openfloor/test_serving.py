@@ -338,3 +338,12 @@ async def test_a_speaker_cannot_pose_as_a_person_or_an_agent_of_the_bridge(serve
     assert standing.author.startswith("parrot (forger)")
     on_slack = [m.raw["text"] for m in served.local.standing("slack", ROOM)]
     assert not any("<!channel>" in text for text in on_slack)
+
+
+async def test_who_asks_for_the_floor_is_granted_it(served: Served) -> None:
+    token = await served.token("asks-floor", role="human")
+    answer = await post(served, token, envelope({"eventType": "requestFloor"}, talk="rf1"))
+
+    assert answer["events"] == [
+        {"eventType": "grantFloor", "to": {"speakerUri": "tag:peer.test,2026:ada"}}
+    ]

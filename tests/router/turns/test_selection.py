@@ -24,6 +24,7 @@ from bridge.model.turns import (
     ToolResultGiven,
     Turn,
     TurnDone,
+    TurnFailed,
     TurnState,
 )
 from bridge.router import AgentMembership
@@ -512,6 +513,35 @@ async def test_an_agent_that_gives_back_calls_the_one_that_handed_over(clock: Fa
     assert (asked_before, called, len(front.questions)) == (1, 1, 3)
     assert len(money.questions) == 3
     assert any("↩️ @money is done: it is done." in text for text in club.billing.texts("b"))
+    assert await club.rig.store.holdings() == []
+
+
+class Fails(Says):
+    """Cannot answer."""
+
+    async def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        self.questions.append(turn.trigger)
+        yield TurnFailed(reason="it declined the invitation", retry=False)
+
+
+async def test_an_agent_that_cannot_answer_loses_the_conversation_to_who_handed_over(
+    clock: FakeClock,
+) -> None:
+    club, front = handing_club(clock, {"to": "money"})
+    money = Fails("money", "")
+    club.rig.agents = {**club.rig.agents, "money": money}
+    async with club.rig.run():
+        await club.say("hello")
+        await clock.advance(10)
+        front.calls = ()
+        asked_before = len(front.questions)
+        await club.say("how much?")
+        await clock.advance(10)
+
+    assert (len(money.questions), asked_before, len(front.questions)) == (1, 1, 2)
+    assert any("@money is done: it could not answer" in text for text in club.billing.texts("b"))
     assert await club.rig.store.holdings() == []
 
 
