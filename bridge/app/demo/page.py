@@ -83,7 +83,9 @@ class _Page:
         *labels, last = [side.label for side in sides]
         named = {"labels": f"{', '.join(labels)} and {last}" if labels else last}
         named["count"] = _COUNTS.get(len(sides), str(len(sides)))
-        return self._templates.TemplateResponse(request, "page.html", {"sides": sides, **named})
+        agents = [membership.agent for membership in self._demo.bridge.rooms.all[0].agents]
+        context = {"sides": sides, "agents": agents, **named}
+        return self._templates.TemplateResponse(request, "page.html", context)
 
     async def events(self, _request: Request) -> Response:
         return StreamingResponse(
