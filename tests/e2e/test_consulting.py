@@ -90,7 +90,9 @@ async def test_a_consultation_is_for_the_two_alone(tmp_path: Path) -> None:
         config = write(tmp_path / "bridge.yaml", json.dumps(settings))
         async with running(local, settings) as (bridge, url):
             agents: Any = bridge.agents
-            host = agents["host"] = Asking("kaja", "@kaja", "host", "nobody", "https://x.example")
+            host = agents["host"] = Asking(
+                "kaja", "other", "@kaja", "host", "nobody", "https://x.example"
+            )
             kaja = agents["kaja"] = Knowing("kaja", ANSWER)
             other = agents["other"] = Knowing("other", "nothing")
             token = await token_for(bridge.store, bridge.clock, "reader", role="human")
@@ -98,7 +100,7 @@ async def test_a_consultation_is_for_the_two_alone(tmp_path: Path) -> None:
                 await local.say("slack", "general", "@host find out")
                 for platform in PLATFORMS:
                     await local.until(
-                        lambda platform=platform: "I asked 5." in shown(local, platform)
+                        lambda platform=platform: "I asked 6." in shown(local, platform)
                     )
                 await local.say("slack", "general", "@other what do you know?")
                 await local.until(lambda: bool(other.heard))
@@ -122,19 +124,21 @@ async def test_a_consultation_is_for_the_two_alone(tmp_path: Path) -> None:
             )
             known = str(kaja.heard)
 
-    first, second = (orjson.loads(result) for result in host.results[:2])
+    first, aside, second = (orjson.loads(result) for result in host.results[:3])
     assert first == {"agent": "kaja", "answer": f"{ANSWER} 1"}
+    assert aside["answer"] == "nothing 1"
     assert second["answer"] == f"{ANSWER} 3"  # it remembers what the two said before
-    assert "does not ask itself" in host.results[2]
-    assert "no agent 'nobody' in this room" in host.results[3]
-    assert "may not be invited" in host.results[4]
-    assert QUESTION in known
+    assert "does not ask itself" in host.results[3]
+    assert "no agent 'nobody' in this room" in host.results[4]
+    assert "may not be invited" in host.results[5]
+    assert f"{QUESTION} 0" in known
+    assert f"{QUESTION} 1" not in known  # that was for the other
     assert [m.actor.name for m in mine.messages if "quicksilver" in str(m.content)] == [
         "host", "kaja", "host", "kaja",
     ]  # fmt: skip
     assert exported.exit_code == 0, exported.output
     leaks = {
-        "another agent": str(other.heard), "the archive": str(everybody.messages),
+        "another agent": str(other.heard[1:]), "the archive": str(everybody.messages),
         "search": str(searched), "/v1": api, "/v1/search": found, "/events": streamed,
         "archive show": plain.stdout, "an export": out.read_text(),
         **{platform: shown(local, platform) for platform in PLATFORMS},

@@ -4,7 +4,7 @@ question and answer for the two alone."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -19,9 +19,10 @@ from bridge.content.messages.private_state import AGENTS
 from bridge.errors import AgentError, StoreError
 from bridge.model import ActorId, MessageId, Person, RoomId, TurnId
 from bridge.model.admission import Admission
-from bridge.model.archive_records import NewMessage, View
+from bridge.model.archive_records import NewMessage, Timeline, View
+from bridge.model.refs import join_key
 from bridge.model.times import datetime_of
-from bridge.model.turns import AgentInput, Turn, TurnDone, TurnFailed
+from bridge.model.turns import Turn, TurnDone, TurnFailed
 from bridge.ports.agent import Agent
 from bridge.ports.clock import Clock
 from bridge.ports.store.admissions import AdmissionStore
@@ -29,11 +30,12 @@ from bridge.ports.store.conversations import ConversationStore
 from bridge.ports.tools import ToolUse
 from bridge.router.rooms.rooms import Room
 from bridge.router.turns.answer import Answer
+from bridge.runtime.never import never
 from bridge.uacs import Actor, Conversation, Message, TextPart, to_timestamp
 
 _SECONDS = 60.0  # for one answer
 _REMEMBERED = 20  # earlier questions and answers of the two that are sent along
-_LOOKED_AT = 500  # newest messages of the room among which they are found
+_KIND = "consulting"
 
 
 @dataclass(frozen=True)
@@ -83,20 +85,22 @@ class Consultations:
             raise AgentError("the room is not there any more")
         agent = await self._agent(use, room, who)
         between = (ActorId(f"agent:{use.agent}"), ActorId(f"agent:{agent.name}"))
-        before = await self._before(room, between)
+        talk = _talk(room, between)
+        before = await self._before(talk, between)
         asked = self._question(use, question)
-        await self._keep(room, asked, between)
+        await self._keep(room, talk, asked, between)
         answer = Answer(
             MessageId(f"agent:{agent.name}:{use.turn}/{uuid4().hex[:8]}"), agent.name,
             self._clock.time(),
         )  # fmt: skip
         state = _state(before, agent.name)
         answer.note(state)
-        await self._answered(agent, self._turn(use, agent.name, (*before, asked), state), answer)
+        turn = self._turn(use, agent.name, talk, (*before, asked), state)
+        await self._answered(agent, turn, answer)
         if not answer.has_content:
             raise AgentError(f"{agent.name} said nothing")
         said = answer.message()
-        await self._keep(room, said, between)
+        await self._keep(room, talk, said, between)
         proposed = tuple(one for part in said.content for one in proposed_by(part))
         return Consulted(agent.name, message_text(said)[0], proposed)
 
@@ -108,23 +112,21 @@ class Consultations:
             return self._agents[name]
         url = name if "://" in name else ""
         if not url and (manifest := await self._directory.describe(name)) is not None:
-            url, name = (
-                manifest.identification.service_url,
-                manifest.identification.conversational_name,
-            )
+            url = manifest.identification.service_url
         if not url:
             raise AgentError(f"there is no agent {who!r} in this room, and none at such an address")
         return await self._open_agent(url)
 
-    async def _before(self, room: Room, between: tuple[ActorId, ActorId]) -> tuple[Message, ...]:
+    async def _before(
+        self, talk: Timeline, between: tuple[ActorId, ActorId]
+    ) -> tuple[Message, ...]:
         """What the two have said to one another, oldest first."""
-        view = View(readers=(between[0],))
+        view = View(readers=between)
         try:
-            found = await self._store.conversation(room.conversation, newest=_LOOKED_AT, view=view)
-        except StoreError:  # nothing was said in the room yet
+            found = await self._store.conversation(talk.id, newest=_REMEMBERED, view=view)
+        except StoreError:  # nothing yet
             return ()
-        said = [m for m in found.messages if m.actor.id in between and "/" in m.message_id]
-        return tuple(said[-_REMEMBERED:])
+        return found.messages
 
     def _question(self, use: ToolUse, question: str) -> Message:
         return Message(
@@ -138,13 +140,13 @@ class Consultations:
         self,
         use: ToolUse,
         agent: str,
+        talk: Timeline,
         messages: tuple[Message, ...],
         state: Mapping[str, JsonValue],
     ) -> Turn:
         now = datetime_of(self._clock.time())
-        own = uuid5(NAMESPACE_URL, f"uacs-bridge:consulting:{use.room}:{use.agent}:{agent}")
         conversation = Conversation(
-            conversation_id=str(own),
+            conversation_id=str(talk.id),
             created_at=messages[0].timestamp,
             updated_at=messages[-1].timestamp,
             messages=messages,
@@ -161,7 +163,7 @@ class Consultations:
     async def _answered(self, agent: Agent, turn: Turn, answer: Answer) -> None:
         try:
             async with (
-                asyncio.timeout(_SECONDS), aclosing(agent.run(turn, _no_inputs())) as events,
+                asyncio.timeout(_SECONDS), aclosing(agent.run(turn, never())) as events,
             ):  # fmt: skip
                 async for event in events:
                     if isinstance(event, TurnFailed):
@@ -172,7 +174,9 @@ class Consultations:
         except TimeoutError:
             raise AgentError(f"{agent.name} did not answer within {_SECONDS:g} s") from None
 
-    async def _keep(self, room: Room, message: Message, between: tuple[ActorId, ActorId]) -> None:
+    async def _keep(
+        self, room: Room, talk: Timeline, message: Message, between: tuple[ActorId, ActorId]
+    ) -> None:
         name = message.actor.name or message.actor.id
         new = NewMessage(
             message=message,
@@ -181,8 +185,14 @@ class Consultations:
             audience=between,
         )
         await self._store.admit(
-            Admission(outcome="consulted", message=new, timelines=(room.timeline,))
+            Admission(outcome="consulted", message=new, timelines=(room.timeline, talk))
         )
+
+
+def _talk(room: Room, between: tuple[ActorId, ActorId]) -> Timeline:
+    """The conversation of two agents behind a room."""
+    name = join_key(_KIND, str(room.id), *between)
+    return Timeline(uuid5(NAMESPACE_URL, name), "thread", name, {"kind": _KIND})
 
 
 def _state(messages: tuple[Message, ...], agent: str) -> Mapping[str, JsonValue]:
@@ -192,8 +202,3 @@ def _state(messages: tuple[Message, ...], agent: str) -> Mapping[str, JsonValue]
         if isinstance(kept, dict) and isinstance(own := kept.get(agent), dict):
             return own
     return {}
-
-
-async def _no_inputs() -> AsyncGenerator[AgentInput]:
-    await asyncio.Event().wait()
-    yield  # type: ignore[misc]  # pyright: ignore[reportReturnType]

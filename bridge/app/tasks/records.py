@@ -96,8 +96,11 @@ class TaskRecords:
 
     async def _forget(self, task: str) -> None:
         record = await self.get(task)
-        for question in record.questions if record else ():
-            await self._store.remove_value(self._account, _question_key(question))
+        if record is not None:
+            for question in record.questions:
+                await self._store.remove_value(self._account, _question_key(question))
+            if await self.root_of(record.context) in record.questions:  # nobody goes on there
+                await self._store.remove_value(self._account, _context_key(record.context))
         await self._store.remove_value(self._account, f"{_TASK}{task}")
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from uuid import uuid4
 
@@ -26,7 +26,6 @@ from bridge.errors import AgentError, BridgeError, StoreError
 from bridge.model import MessageId, RoomId, TurnId
 from bridge.model.times import datetime_of
 from bridge.model.turns import (
-    AgentInput,
     PartGiven,
     TextDelta,
     TextReplaced,
@@ -38,6 +37,7 @@ from bridge.ports.agent import Agent
 from bridge.ports.clock import Clock
 from bridge.ports.store.translations import TranslationStore
 from bridge.router.rooms.options import Translation
+from bridge.runtime.never import never
 from bridge.uacs import Actor, ContentPart, Conversation, Message, TextPart, to_timestamp
 
 log = structlog.get_logger()
@@ -144,7 +144,7 @@ class Translations:
 async def _answer(agent: Agent, turn: Turn) -> str:
     """The text that an agent answers; nothing is asked of it beside. Raises AgentError."""
     pieces: list[str] = []
-    async with aclosing(agent.run(turn, _no_inputs())) as events:
+    async with aclosing(agent.run(turn, never())) as events:
         async for event in events:
             match event:
                 case TextDelta(text=text):
@@ -160,11 +160,6 @@ async def _answer(agent: Agent, turn: Turn) -> str:
                 case _:
                     pass
     return "".join(pieces)
-
-
-async def _no_inputs() -> AsyncGenerator[AgentInput]:
-    await asyncio.Event().wait()
-    yield  # type: ignore[misc]  # pyright: ignore[reportReturnType]
 
 
 def _needs_it(part: TextPart, details: PartDetails | None, wanted: Translation) -> bool:
