@@ -115,6 +115,8 @@ class Router:
         inbound, recovery, background = (
             self.parts.inbound, self.parts.recovery, self._shared.background
         )  # fmt: skip
+        # The receivers end later: some platforms answer calls over the connection of the events.
+        await self.parts.outbound.lanes.close(self._shared.timeouts.drain)
         recovery.catch_up.receivers_stop()
         background.cancel()
         for watch in self._watches:
@@ -132,7 +134,6 @@ class Router:
         await self.parts.outbound.replay.close()
         await inbound.fetcher.close()
         await self.parts.rooms.linking.close()
-        await self.parts.outbound.lanes.close(self._shared.timeouts.drain)
         await recovery.other_bridges.close()
         await recovery.catch_up.close()
         await recovery.watchdog.close()

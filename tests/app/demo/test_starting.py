@@ -12,7 +12,7 @@ from tests.waiting import LONGEST_WAIT
 
 
 def test_a_stop_while_a_page_is_open_leaves_nothing_behind(tmp_path: Path) -> None:
-    process = showing.start("--quiet-room", "--port", "0", temp=tmp_path)
+    process = showing.start("--port", "0", temp=tmp_path)
     url = showing.url_of(process)
     stream = urllib.request.urlopen(f"{url}/events", timeout=LONGEST_WAIT)
     stream.readline()
@@ -44,7 +44,7 @@ def test_a_taken_port_is_replaced_by_a_free_one() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        process = showing.start("--quiet-room", "--port", str(port))
+        process = showing.start("--port", str(port))
         url = showing.url_of(process)
         with urllib.request.urlopen(url, timeout=LONGEST_WAIT) as answer:
             assert answer.status == 200

@@ -24,6 +24,7 @@ from bridge.errors import (
 from bridge.model import AccountId, Call, Delivery, Encoded, OperationId, Rate, Receipt, Upload
 from bridge.model.outbox_records import DeadLetter, Settlement
 from bridge.ports.abilities import Abilities
+from bridge.ports.inbox import Inbox
 from bridge.store import SqliteStore
 from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
@@ -722,3 +723,42 @@ async def test_a_post_that_was_deleted_while_its_answer_was_lost_is_not_sent_aga
 
     assert billing.texts("b") == ["next"]
     assert [text for _, _, text in billing.sent] == ["next"]
+
+
+class AnsweredWhereItReceives(FakeConnector):
+    """Its platform answers calls over the connection that events come over."""
+
+    connected = False
+
+    async def run(self, inbox: Inbox) -> None:
+        self.connected = True
+        try:
+            await super().run(inbox)
+        finally:
+            self.connected = False
+
+
+async def test_a_stop_disconnects_an_account_after_its_call_is_answered(clock: FakeClock) -> None:
+    source, target = FakeConnector("source", clock), AnsweredWhereItReceives("target", clock)
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (source, target))
+    rig.room("all", (source, "s", "both"), (target, "t", "both"))
+    begun, stopping = asyncio.Event(), asyncio.Event()
+
+    async def answer_during_the_stop(_call: Call) -> None:
+        begun.set()
+        await stopping.wait()
+        for _ in range(100):  # longer than accounts need to disconnect
+            await asyncio.sleep(0)
+        if not target.connected:
+            raise Unsettled(BROKEN)
+
+    target.before_send = answer_during_the_stop
+    with capture_logs() as logs:
+        async with rig.run():
+            await source.say("s", "the last words")
+            await begun.wait()
+            stopping.set()
+
+    assert not target.connected
+    assert [entry for entry in logs if entry["log_level"] == "warning"] == []
+    assert await rig.store.open_lanes() == []
