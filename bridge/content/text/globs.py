@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import Annotated
@@ -32,6 +32,11 @@ def matches(glob: str, text: str) -> bool:
         else _runs_through(pieces, text)
         for pattern, pieces, stars in _pieces_of(glob)
     )
+
+
+def any_matches(globs: Iterable[str], texts: Collection[str]) -> bool:
+    """Whether one of the globs matches the whole of one of the texts."""
+    return any(matches(glob, text) for glob in globs for text in texts)
 
 
 def is_glob(text: str) -> bool:

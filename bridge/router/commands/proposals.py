@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 from bridge.content.cards.interactions import Interaction
-from bridge.content.text.globs import matches
+from bridge.content.text.globs import any_matches
 from bridge.content.text.tree import Text
 from bridge.errors import BridgeError
 from bridge.model import ActionPressed, ActorId, MessageId, RoomId, TurnId
@@ -22,6 +22,7 @@ from bridge.ports.store.people import PeopleStore
 from bridge.router.commands.channels import Linker
 from bridge.router.commands.command import may_operate
 from bridge.router.outbound.notices import Notices, PressAnswers, plain_markdown
+from bridge.router.rooms.accounts import all_accounts
 from bridge.router.rooms.people import People
 from bridge.router.rooms.rooms import Room, Rooms
 from bridge.router.turns.handovers import HandOvers
@@ -111,10 +112,8 @@ class Proposals:
     async def _may(self, room: Room, question: StoredMessage, actor: ActorId) -> bool:
         if may_operate(room, actor, self._admins):
             return True
-        accounts = {actor, *(one.actor for one in await self._store.accounts_of(actor))}
-        return question.author.id in accounts or any(
-            matches(glob, account) for glob in self._admins for account in accounts
-        )
+        accounts = await all_accounts(self._store, actor)
+        return question.author.id in accounts or any_matches(self._admins, accounts)
 
     async def _decided(self, card: MessageId, text: str) -> None:
         await self._notices.change(card, plain_markdown(text))

@@ -9,6 +9,7 @@ from bridge.errors import InvalidData
 from bridge.model import ActorId, split_key
 from bridge.model.refs import PROGRAMS
 from bridge.ports.store.people import PeopleStore
+from bridge.router.rooms.accounts import all_accounts
 from bridge.router.rooms.rooms import Room
 
 _ON_PLATFORM = re.compile(r"(.+?)\s*\((\w+)\)")
@@ -29,7 +30,7 @@ async def person_meant(words: Sequence[str], room: Room, store: PeopleStore) -> 
             "(uacs-bridge people list)"
         )
     first = min(actors)
-    if actors - {first, *(account.actor for account in await store.accounts_of(first))}:
+    if actors - await all_accounts(store, first):
         ids = ", ".join(sorted(actors))
         raise InvalidData(f"That could be any of: {ids}. Give the id in place of the name")
     return first

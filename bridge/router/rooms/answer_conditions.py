@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from bridge.content.text.globs import matches, meet
+from bridge.content.text.globs import any_matches, meet
 from bridge.content.text.patterns import Pattern
 from bridge.model import ChannelRef
 
@@ -55,9 +55,9 @@ class Route:
     def fits(self, message: RoutedMessage) -> bool:
         if self.threads is not None and self.threads != message.threaded:
             return False
-        if self.channels and not _any(self.channels, _names_of(message)):
+        if self.channels and not any_matches(self.channels, _names_of(message)):
             return False
-        if self.people and not _any(self.people, message.author_names):
+        if self.people and not any_matches(self.people, message.author_names):
             return False
         return self.pattern is None or self.pattern.is_in(message.text)
 
@@ -78,10 +78,6 @@ def collide(route: Route, other: Route) -> bool:
     if route.channels and not _may_meet(route.channels, other.channels):
         return False
     return not route.people or _may_meet(route.people, other.people, by=":")
-
-
-def _any(globs: Sequence[str], texts: Collection[str]) -> bool:
-    return any(matches(glob, text) for glob in globs for text in texts)
 
 
 def _names_of(message: RoutedMessage) -> list[str]:

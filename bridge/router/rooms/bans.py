@@ -14,6 +14,7 @@ from bridge.model.room_records import Ban, BanReason, RoomPause
 from bridge.ports.clock import Clock
 from bridge.ports.store.people import PeopleStore
 from bridge.ports.store.rooms import RoomStore
+from bridge.router.rooms.accounts import all_accounts
 from bridge.router.signals import Signal
 
 _BAN_TEXTS = {"banned": "its author is banned", "opted_out": "its author opted out"}
@@ -46,7 +47,7 @@ class BansAndPauses:
         self._all_bans = list(await self._store.bans())
         bans_of: defaultdict[ActorId, list[Ban]] = defaultdict(list)
         for ban in self._all_bans:
-            for account in await self._accounts(ban.actor):
+            for account in await all_accounts(self._store, ban.actor):
                 bans_of[account].append(ban)
         self._bans = bans_of
         self._paused = {
@@ -94,13 +95,13 @@ class BansAndPauses:
 
     async def ban(self, actor: ActorId, reason: BanReason, by: str, room: RoomId | None) -> None:
         """Ban a person in one room, or (None) in all, under all accounts. Raises StoreError."""
-        for account in await self._accounts(actor):
+        for account in await all_accounts(self._store, actor):
             await self._store.put_ban(Ban(account, reason, by, self._clock.time(), room))
         await self.load()
 
     async def unban(self, actor: ActorId, reason: BanReason, room: RoomId | None) -> bool:
         """End a ban. Returns whether there was one. Raises StoreError."""
-        accounts = await self._accounts(actor)
+        accounts = await all_accounts(self._store, actor)
         was_banned = [await self._store.remove_ban(room, account, reason) for account in accounts]
         await self.load()
         return any(was_banned)
@@ -128,6 +129,3 @@ class BansAndPauses:
         await self._store.resume_room(room)
         await self.load()
         return was
-
-    async def _accounts(self, actor: ActorId) -> set[ActorId]:
-        return {actor, *(account.actor for account in await self._store.accounts_of(actor))}

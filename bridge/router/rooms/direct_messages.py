@@ -20,6 +20,7 @@ from bridge.ports.connector import Connector
 from bridge.ports.store.authors import AuthorStore
 from bridge.ports.store.direct_messages import DirectStore
 from bridge.ports.store.people import PeopleStore
+from bridge.router.rooms.accounts import all_accounts
 from bridge.router.rooms.features import platform_name
 from bridge.router.rooms.options import MemberOptions, RoomOptions
 from bridge.router.rooms.rooms import Member, Room
@@ -138,7 +139,7 @@ class DirectMessages:
         """Return the person whom the first words name, and how many words the name has. Raises
         InvalidData, which says what to do, and StoreError."""
         reachable = self.reachable(actor)
-        accounts = await self._accounts(words[0])
+        accounts = await all_accounts(self._store, ActorId(words[0]))
         mentioned = [end for end in reachable if end.actor in accounts]
         if mentioned:
             return max(mentioned, key=lambda end: end.at), 1
@@ -155,11 +156,6 @@ class DirectMessages:
         raise InvalidData(
             f"Nobody of that name wants direct messages. You may write to: {reachable_names}"
         )
-
-    async def _accounts(self, word: str) -> set[str]:
-        """All accounts of the mentioned person."""
-        actor = ActorId(word)
-        return {word, *(account.actor for account in await self._store.accounts_of(actor))}
 
     async def _name(self, actor: ActorId) -> str:
         person = await self._store.person(actor)

@@ -22,6 +22,7 @@ from bridge.model.people_records import DisplayName
 from bridge.model.refs import BRIDGE_NAME
 from bridge.ports.connector import Connector
 from bridge.ports.store.people import PeopleStore
+from bridge.router.rooms.accounts import all_accounts
 from bridge.router.rooms.features import platform_name
 from bridge.router.rooms.rooms import Member, Room
 
@@ -72,7 +73,7 @@ class DisplayNames:
         stored = await self._store.shown_name(room.id, author.id)
         if stored is not None and stored.name == author.name:
             return stored.shown
-        own = await self._own_accounts(author.id)
+        own = await all_accounts(self._store, author.id)
         rivals = await self._rivals(room, author.name, own)
         mine = DisplayName(room.id, author.id, author.name, author.name)
         names = [mine]
@@ -83,9 +84,6 @@ class DisplayNames:
         for renamed in names[1:]:
             self._names.pop((room.id, renamed.actor), None)
         return names[0].shown
-
-    async def _own_accounts(self, actor: ActorId) -> set[ActorId]:
-        return {actor, *(account.actor for account in await self._store.accounts_of(actor))}
 
     async def _rivals(self, room: Room, name: str, own: set[ActorId]) -> list[DisplayName]:
         alike = await self._store.names_like(room.id, name)
@@ -139,7 +137,7 @@ class DisplayNames:
     async def _distinct_name(
         self, room: Room, shown_name: DisplayName, rivals: Sequence[DisplayName]
     ) -> DisplayName:
-        own = await self._own_accounts(shown_name.actor)
+        own = await all_accounts(self._store, shown_name.actor)
         called = self.platform_name(_home_of(shown_name.actor)[0])
         for suffix in _suffixes(room, shown_name.actor, [rival.actor for rival in rivals], called):
             name_in = name_with_mark(shown_name.name, suffix)

@@ -7,12 +7,12 @@ Read from the store at the start; whatever changes is written there first.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import structlog
 
-from bridge.content.text.globs import matches
+from bridge.content.text.globs import any_matches
 from bridge.errors import InvalidData, PlatformError
 from bridge.model import AccountId, ActorId, ChannelRef, MessageId, MessagePosted, split_key
 from bridge.model.turn_records import PAIRING_WINDOW, Pairing, PairingCode
@@ -21,6 +21,7 @@ from bridge.ports.connector import Connector
 from bridge.ports.store.agents import AgentStore
 from bridge.ports.store.people import PeopleStore
 from bridge.router.outbound.notices import Notices, notice_id, plain_markdown
+from bridge.router.rooms.accounts import all_accounts
 from bridge.router.rooms.bans import BansAndPauses
 from bridge.router.rooms.codes import digest_of, new_code
 from bridge.router.rooms.rooms import AgentMembership, Member, Room, Rooms
@@ -74,25 +75,25 @@ class AgentAccess:
     ) -> str:
         """Return why this person does not reach the agent; empty where nothing forbids it. All
         accounts of one person count as that person. Raises StoreError."""
-        accounts = {actor, *(account.actor for account in await self._store.accounts_of(actor))}
+        accounts = await all_accounts(self._store, actor)
         if any(self._bans.is_banned(account, room.id) for account in accounts):
             return "they are blocked, or opted out"
-        if _any(membership.deny, accounts):
+        if any_matches(membership.deny, accounts):
             return "they are denied"
         groups = await self._groups_of(membership.deny, accounts, channel)
         if groups is None:
             return _UNKNOWN_GROUPS
-        if _any(membership.deny, groups):
+        if any_matches(membership.deny, groups):
             return "they are denied"
         paired = any(
             (account, agent) in self._paired
             for account in accounts
             for agent in (membership.agent, ALL)
         )
-        if paired or _any(membership.allow, accounts):
+        if paired or any_matches(membership.allow, accounts):
             return ""
         groups = await self._groups_of(membership.allow, accounts, channel)
-        if _any(membership.allow, groups or frozenset()):
+        if any_matches(membership.allow, groups or frozenset()):
             return ""
         if membership.allow:
             return (
@@ -240,7 +241,3 @@ async def begin_pairing(
     expires = clock.time() + minutes * 60
     await store.put_pairing_code(PairingCode(digest_of(code), agent, by, expires))
     return code
-
-
-def _any(globs: tuple[str, ...], names: Set[str]) -> bool:
-    return any(matches(glob, name) for glob in globs for name in names)

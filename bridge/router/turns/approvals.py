@@ -18,7 +18,7 @@ from bridge.content.cards.interactions import Interaction
 from bridge.content.cards.tree import Button
 from bridge.content.markdown import text_to_markdown
 from bridge.content.messages.tool_names import readable_tool
-from bridge.content.text.globs import matches
+from bridge.content.text.globs import any_matches
 from bridge.content.text.tree import Block, CodeBlock, Inline, Paragraph, Strong, Text, Timestamp
 from bridge.model import (
     ActionPressed,
@@ -241,13 +241,9 @@ class Approvals:
             if approver == ASKER:
                 may_decide = approval.asker in accounts
             elif approver == ADMINS:
-                may_decide = any(
-                    matches(glob, actor) for glob in self._admins for actor in accounts
-                )
+                may_decide = any_matches(self._admins, accounts)
             else:
-                may_decide = approver in people or any(
-                    matches(approver, actor) for actor in accounts
-                )
+                may_decide = approver in people or any_matches((approver,), accounts)
             if may_decide:
                 return True
         return False

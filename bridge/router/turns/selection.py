@@ -22,6 +22,7 @@ from bridge.ports.clock import Clock
 from bridge.ports.store.agents import AgentStore
 from bridge.ports.store.people import PeopleStore
 from bridge.ports.store.turns import TurnStore
+from bridge.router.rooms.accounts import all_accounts
 from bridge.router.rooms.answer_conditions import (
     ANYWHERE,
     NOWHERE,
@@ -164,9 +165,7 @@ class AgentSelection:
         member = room.member(event.place.channel)
         author_names = {new.author.id, new.author.name}
         if any(route.people for membership in room.agents for route in membership.routes):
-            author_names |= {
-                account.actor for account in await self.store.accounts_of(new.author.id)
-            }
+            author_names |= await all_accounts(self.store, new.author.id)
         name = member.name if member else ""
         return RoutedMessage(event.place.channel, name, author_names, new.root is not None, text)
 
