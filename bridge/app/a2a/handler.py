@@ -228,7 +228,7 @@ async def _events(visit: Visit, record: TaskRecord) -> AsyncGenerator[Event]:
     with _Refusals():
         async with aclosing(visit.tasks.follow(record)) as changes:
             async for task in changes:
-                task = await _with_files(visit, task) if task.is_over else task
+                task = await visit.tasks.with_files(task) if task.is_over else task
                 if last is None:
                     yield _proto(task_json(task, 0), A2ATask)
                 for update in updates(last, task) if last is not None else ():
@@ -249,11 +249,7 @@ def _proto(value: Json, kind: Callable[[], _Proto]) -> _Proto:
 
 
 async def _written(visit: Visit, task: Task, history: int | None) -> A2ATask:
-    return _proto(task_json(await _with_files(visit, task), history), A2ATask)
-
-
-async def _with_files(visit: Visit, task: Task) -> Task:
-    return await visit.tasks.with_files(task)
+    return _proto(task_json(await visit.tasks.with_files(task), history), A2ATask)
 
 
 def _visit(context: ServerCallContext) -> Visit:
@@ -319,8 +315,7 @@ class _Refusals:
             case Problem(status=409):
                 raise self._over(message=error.detail) from None
             case Problem():
-                todo = f"; {error.todo}" if error.todo else ""
-                raise InvalidParamsError(message=f"{error.detail}{todo}") from None
+                raise InvalidParamsError(message=error.text) from None
             case StoreError():
                 raise InternalError(message=error.public) from None
             case _:

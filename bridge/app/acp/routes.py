@@ -221,7 +221,4 @@ def _refusal(problem: Problem) -> Response:
 
 
 def _error(problem: Problem) -> Json:
-    value = f": {problem.value}" if problem.value is not None else ""
-    todo = f"; {problem.todo}" if problem.todo else ""
-    code = _CODES.get(problem.status, "invalid_input")
-    return {"code": code, "message": f"{problem.detail}{value}{todo}"}
+    return {"code": _CODES.get(problem.status, "invalid_input"), "message": problem.text}

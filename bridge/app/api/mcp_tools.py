@@ -101,12 +101,7 @@ async def _result_of(request: Awaitable[Json]) -> Json:
     try:
         return await request
     except Problem as problem:
-        raise ToolError(problem_text(problem)) from None
+        raise ToolError(problem.text) from None
     except Exception as error:
         log.exception("mcp_tool_crashed")
         raise ToolError("The bridge could not answer; its log says why") from error
-
-
-def problem_text(problem: Problem) -> str:
-    texts = [problem.detail, problem.value, problem.todo]
-    return "; ".join(text for text in texts if text)

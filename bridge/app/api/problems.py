@@ -50,6 +50,11 @@ class Problem(BridgeError):
     def title(self) -> str:
         return _TITLES.get(self.status, "refused")
 
+    @property
+    def text(self) -> str:
+        """The detail, the value and what to do, where an error is one text."""
+        return "; ".join(text for text in (self.detail, self.value, self.todo) if text)
+
     def response(self) -> Response:
         body = {
             "type": "about:blank",

@@ -69,7 +69,7 @@ async def _serve(url: str, token: str) -> None:
     import httpx
 
     from bridge.app.api.mcp_rooms import RemoteRooms
-    from bridge.app.api.mcp_tools import mcp_server, problem_text
+    from bridge.app.api.mcp_tools import mcp_server
     from bridge.app.api.problems import Problem
 
     header = f"Bearer {token}"
@@ -91,7 +91,5 @@ async def _serve(url: str, token: str) -> None:
                     f"There is no bridge at {url!r} ({problem.detail}); start it with "
                     "`uacs-bridge run`, or give its --url"
                 ) from None
-            raise BridgeError(
-                f"The bridge at {url!r} refused the token: {problem_text(problem)}"
-            ) from None
+            raise BridgeError(f"The bridge at {url!r} refused the token: {problem.text}") from None
         await mcp_server(rooms, authorization).run_stdio_async()
