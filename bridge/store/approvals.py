@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from bridge.model import ActorId, TurnId
+from bridge.model import ActorId, RoomId, TurnId
 from bridge.model.turn_records import Approval, ApprovalState, Counted, Decision
 from bridge.store.queries import read_queries
 
@@ -77,8 +77,12 @@ def end(db: sqlite3.Connection, own_id: str, state: ApprovalState, at: float) ->
 
 
 def several(
-    db: sqlite3.Connection, turn: TurnId | None, newest: int, open_only: bool
+    db: sqlite3.Connection,
+    turn: TurnId | None,
+    room: RoomId | None,
+    newest: int,
+    open_only: bool,
 ) -> Sequence[Approval]:
-    ids = db.execute(SQL["several"], (turn, turn, open_only, newest)).fetchall()
+    ids = db.execute(SQL["several"], (turn, turn, room, room, open_only, newest)).fetchall()
     approvals = (approval(db, own_id) for (own_id,) in ids)
     return [candidate for candidate in approvals if candidate is not None]

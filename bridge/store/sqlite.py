@@ -789,9 +789,14 @@ class SqliteStore:
         return await self._write(approvals.end, approval, state, at)
 
     async def approvals(
-        self, *, turn: TurnId | None = None, newest: int = 100, open_only: bool = False
+        self,
+        *,
+        turn: TurnId | None = None,
+        room: RoomId | None = None,
+        newest: int = 100,
+        open_only: bool = False,
     ) -> Sequence[Approval]:
-        return self._look(approvals.several, turn, newest, open_only)
+        return self._look(approvals.several, turn, room, newest, open_only)
 
     # --- feedback -----------------------------------------------------------------------------
 

@@ -40,6 +40,8 @@ class ApprovalsContract:
         assert await store.approval("a2") is None
         assert [approval.id for approval in await store.approvals()] == ["a3", "a1"]
         assert await store.approvals(turn=TurnId("t2")) == []
+        assert await store.approvals(room=RoomId("another")) == []
+        assert len(await store.approvals(room=RoomId("lobby"))) == 2
 
     async def test_of_two_concurrent_decisions_only_the_first_counts(
         self, store: Store, clock: ManualClock

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from bridge.model import ActorId, TurnId
+from bridge.model import ActorId, RoomId, TurnId
 from bridge.model.turn_records import Approval, ApprovalState, Counted, Decision
 
 
@@ -44,12 +44,18 @@ class ApprovalStore(Protocol):
         ...
 
     async def approvals(
-        self, *, turn: TurnId | None = None, newest: int = 100, open_only: bool = False
+        self,
+        *,
+        turn: TurnId | None = None,
+        room: RoomId | None = None,
+        newest: int = 100,
+        open_only: bool = False,
     ) -> Sequence[Approval]:
         """Return approvals, newest first.
 
         Args:
             turn: only those of this turn; None for all.
+            room: only those of this room; None for all.
             newest: maximum number.
             open_only: only those that are still open.
         """

@@ -14,7 +14,7 @@ FROM approvals WHERE id = ?;
 
 -- name: several
 SELECT id FROM approvals
-WHERE (? IS NULL OR turn = ?) AND (NOT ? OR state = 'open')
+WHERE (? IS NULL OR turn = ?) AND (? IS NULL OR room = ?) AND (NOT ? OR state = 'open')
 ORDER BY n DESC LIMIT ?;
 
 -- name: decisions

@@ -16,7 +16,7 @@ from bridge.app.printing import heading, nothing, print_json, printable, table, 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from bridge.model import ActorId, ChannelRef
+    from bridge.model import ActorId, ChannelRef, RoomId
     from bridge.ports.store.whole import Store
 
 _DAY = 86_400.0
@@ -73,7 +73,8 @@ async def _report(config: Path, room: str, since: float | None, limit: int) -> d
             person = await store.person(actor)
             return person.name if person is not None else actor
 
-        turns = await store.turns_of_room(RoomId(room), since=begin, limit=limit)
+        room_id = RoomId(room)
+        turns = await store.turns_of_room(room_id, since=begin, limit=limit)
         answers = [
             {"at": turn.asked, "turn": turn.id, **asdict(await reasons_of(store, turn, name_of))}
             for turn in turns
@@ -85,7 +86,7 @@ async def _report(config: Path, room: str, since: float | None, limit: int) -> d
             "members": members,
             "refused": [asdict(event) for event in refused],
             "answers": answers,
-            "approvals": await _approvals(store, room, begin, limit),
+            "approvals": await _approvals(store, room_id, begin, limit),
         }
 
 
@@ -100,8 +101,7 @@ def _channels(members: Sequence[Mapping[str, Any]]) -> Sequence[ChannelRef]:
     ]
 
 
-async def _approvals(store: Store, room: str, since: float, limit: int) -> list[dict[str, Any]]:
-    found = [one for one in await store.approvals(newest=limit) if one.room == room]
+async def _approvals(store: Store, room: RoomId, since: float, limit: int) -> list[dict[str, Any]]:
     return [
         {
             "at": one.created, "tool": one.tool, "agent": one.agent, "asker": one.asker,
@@ -110,7 +110,7 @@ async def _approvals(store: Store, room: str, since: float, limit: int) -> list[
                 {"by": by.actor, "allowed": by.allowed, "at": by.at} for by in one.decisions
             ],
         }
-        for one in reversed(found)
+        for one in reversed(await store.approvals(room=room, newest=limit))
         if one.created >= since
     ]  # fmt: skip
 
