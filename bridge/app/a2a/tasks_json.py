@@ -10,8 +10,7 @@ from bridge.agents.a2a.write import message_parts
 from bridge.agents.codec.json_values import Json
 from bridge.app.tasks.growth import grown
 from bridge.app.tasks.tasks import Answer, Task
-from bridge.model.times import datetime_of
-from bridge.uacs import ContentPart, Message, to_timestamp
+from bridge.uacs import ContentPart, Message
 
 _STATES = {
     "working": "TASK_STATE_WORKING",
@@ -67,8 +66,6 @@ def updates(before: Task, after: Task) -> Iterator[Json]:
 
 
 def _status(task: Task) -> Json:
-    newest = [one.timestamp for one in (*task.questions, *(a.message for a in task.answers))]
-    at = max(newest, default=to_timestamp(datetime_of(task.record.asked)))
     words = task.request or task.failure
     said: Json = {}
     if words:
@@ -77,7 +74,7 @@ def _status(task: Task) -> Json:
             "messageId": own_id, "role": "ROLE_AGENT", "parts": [{"text": words}],
             "taskId": task.record.id, "contextId": task.record.context,
         }  # fmt: skip
-    return {"state": state_of(task), "timestamp": at, **said}
+    return {"state": state_of(task), "timestamp": task.newest, **said}
 
 
 def _parts_of(message: Message, content: Sequence[ContentPart]) -> list[Json]:

@@ -61,7 +61,7 @@ def run_json(task: Task) -> Json:
         "output": [_message(one, one.message.content) for one in task.answers],
         "error": {"code": "server_error", "message": task.failure} if task.failure else None,
         "created_at": to_timestamp(datetime_of(record.asked)),
-        "finished_at": _finished(task) if task.is_over else None,
+        "finished_at": task.newest if task.is_over else None,
     }
     if task.asks:
         asked: Json = {"role": "agent", "parts": [{"content": task.request}]}
@@ -117,8 +117,3 @@ def _message(answer: Answer, content: Sequence[ContentPart]) -> Json:
 
 def _parts(message: Message, content: Sequence[ContentPart]) -> list[Json]:
     return message_parts(message.model_copy(update={"content": tuple(content)})) if content else []
-
-
-def _finished(task: Task) -> str:
-    times = [one.timestamp for one in (*task.questions, *(a.message for a in task.answers))]
-    return max(times, default=to_timestamp(datetime_of(task.record.asked)))

@@ -22,10 +22,11 @@ from bridge.app.api.view import outside_view
 from bridge.app.tasks.records import TaskRecord, TaskRecords, new_task_id
 from bridge.content.messages.agent_parts import is_hidden
 from bridge.model import MessageId
+from bridge.model.times import datetime_of
 from bridge.model.turn_records import Approval, StoredTurn
 from bridge.ports.files import Files
 from bridge.router.rooms.programs import outside_channel
-from bridge.uacs import ContentPart, Conversation, Message, TextPart, write
+from bridge.uacs import ContentPart, Conversation, Message, TextPart, to_timestamp, write
 
 State = Literal["working", "waiting", "done", "failed", "cancelled"]
 
@@ -63,6 +64,12 @@ class Task:
     @property
     def is_over(self) -> bool:
         return self.state not in ("working", "waiting")
+
+    @property
+    def newest(self) -> str:
+        """The time (UACS) of the newest message of the task."""
+        times = [one.timestamp for one in (*self.questions, *(a.message for a in self.answers))]
+        return max(times, default=to_timestamp(datetime_of(self.record.asked)))
 
     @property
     def request(self) -> str:
