@@ -92,6 +92,7 @@ class Bridge:
     tools: McpToolbox
     pictures: AuthorPictures
     directory: Directory
+    consultations: Consultations
 
     unready: dict[str, str] = field(default_factory=dict[str, str])
     reload: Callable[[], Awaitable[list[str]]] = reload_unavailable
@@ -186,7 +187,7 @@ async def build(settings: Settings) -> Bridge:
     )  # fmt: skip
     bridge = Bridge(
         settings, store, connectors, agents, rooms, router, clock, problems, files, links, tools,
-        pictures, directory,
+        pictures, directory, consultations,
     )  # fmt: skip
     current.settings = lambda: bridge.settings
     current.room_of = lambda room: bridge.rooms.by_id.get(room)

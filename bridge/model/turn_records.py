@@ -9,7 +9,8 @@ from bridge.model.events import Sense
 from bridge.model.refs import ActorId, ChannelRef, MessageId, RoomId, TurnId
 from bridge.model.turns import TurnState
 
-CalledBy = Literal["person", "agent", "bot"]
+CalledBy = Literal["person", "agent", "bot", "floor"]
+"""Who called an agent; `floor`: nobody, a convener hears all that is said."""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, fie
 from pydantic_core import to_json
 
 from bridge.model.events import Sense
+from bridge.model.floor import FloorView
 from bridge.model.refs import ActorId, MessageId, RoomId, TurnId
 from bridge.uacs import Conversation, Message, ToolCallPart, ToolResultPart
 
@@ -26,6 +27,8 @@ class Turn(_Value):
 
     `conversation` is what the agent may know: the room as the agent may see it, oldest message
     first, the trigger last. `platforms` are those on which people will read the answer.
+    `overheard`: the trigger is not for the agent, which need not answer. `floor`: who may speak,
+    where an agent decides that. `private`: nobody but the asker reads the answer.
     """
 
     id: TurnId
@@ -35,6 +38,9 @@ class Turn(_Value):
     asked_at: AwareDatetime
     conversation: Conversation
     platforms: tuple[str, ...] = ()
+    overheard: bool = False
+    floor: FloorView | None = None
+    private: bool = False
 
 
 class MessageGiven(_Value):
@@ -147,6 +153,19 @@ class MessageSaid(_Value):
     id: str = ""
 
 
+class Whispered(_Value):
+    """The agent says something to one person alone, who has spoken in the room. Where the platform
+    cannot show it to one person, the archive alone has it, and a notice says so.
+
+    - `to`: the person's id.
+    - `parts`: UACS content parts.
+    """
+
+    type: Literal["whispered"] = "whispered"
+    to: ActorId
+    parts: tuple[JsonValue, ...] = Field(min_length=1)
+
+
 class ToolCalled(_Value):
     """The agent calls a tool; the bridge never repeats an interrupted turn automatically after
     this."""
@@ -245,6 +264,7 @@ AgentEvent = Annotated[
     | PartGiven
     | MessageChanged
     | MessageSaid
+    | Whispered
     | ToolCalled
     | ToolAnswered
     | PlanStep

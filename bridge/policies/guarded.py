@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 
 from pydantic import JsonValue
 
 from bridge.errors import ContentRefused
+from bridge.model.floor import FloorChange, FloorWish
 from bridge.model.turns import (
     AgentEvent,
     AgentInput,
@@ -28,8 +30,17 @@ from bridge.model.turns import (
     Turn,
     TurnDone,
     TurnFailed,
+    Whispered,
 )
-from bridge.ports.agent import Agent, ChecksItself, HasAddresses, KeepsFiles, TakesFeedback
+from bridge.ports.agent import (
+    Agent,
+    ChecksItself,
+    Convenes,
+    HasAddresses,
+    IsInvited,
+    KeepsFiles,
+    TakesFeedback,
+)
 from bridge.ports.content_policy import ContentPolicy, TurnFilter
 from bridge.ports.findings import Finding
 from bridge.uacs import ToolCallPart, ToolResultPart, write
@@ -98,6 +109,26 @@ class GuardedAgent:
     def addresses(self) -> Sequence[str]:
         """URIs that name the agent; none for one that has a name alone."""
         return self._agent.addresses if isinstance(self._agent, HasAddresses) else ()
+
+    @property
+    def invited_seconds(self) -> float | None:
+        """Seconds after which an agent that nobody asks has to leave; None: never."""
+        return self._agent.invited_seconds if isinstance(self._agent, IsInvited) else None
+
+    async def tell(self, conversation: str, change: FloorChange) -> None:
+        """Tells the agent that it may not speak any more, or has to leave."""
+        if isinstance(self._agent, IsInvited):
+            await self._agent.tell(conversation, change)
+
+    async def decide(self, conversation: str, wish: FloorWish) -> Sequence[FloorChange]:
+        """Returns what the agent decides on a wish, whose words the policies check; nothing for an
+        agent that cannot decide."""
+        if not isinstance(self._agent, Convenes):
+            return ()
+        words: JsonValue = wish.text
+        for policy in self._policies if words else ():
+            words = await policy.begin().filter_part(words)
+        return await self._agent.decide(conversation, replace(wish, text=str(words)))
 
     async def forget_files(self, is_stored: Callable[[str], Awaitable[bool]]) -> int:
         """Deletes what the agent keeps of files that are no longer stored; returns how many."""
@@ -233,7 +264,12 @@ async def _checked(event: AgentEvent, filters: Sequence[TurnFilter]) -> AgentEve
         case ModerationReported(moderation=moderation):
             checked = await _checked_json(moderation, filters)
             return event.model_copy(update={"moderation": checked})
-        case MessageChanged(parts=parts) | MessageSaid(parts=parts) | TextReplaced(parts=parts):
+        case (
+            MessageChanged(parts=parts)
+            | MessageSaid(parts=parts)
+            | TextReplaced(parts=parts)
+            | Whispered(parts=parts)
+        ):
             changed = [await _checked_json(part, filters) for part in parts]
             return event.model_copy(update={"parts": tuple(changed)})
         case ToolCalled(part=call):

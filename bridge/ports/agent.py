@@ -7,6 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
+from bridge.model.floor import FloorChange, FloorWish
 from bridge.model.turns import AgentEvent, AgentInput, Feedback, Turn
 from bridge.ports.clock import Clock
 from bridge.ports.files import Files
@@ -71,6 +72,43 @@ class HasAddresses(Protocol):
     @property
     def addresses(self) -> Sequence[str]:
         """URIs that name it."""
+        ...
+
+
+@runtime_checkable
+class IsInvited(Protocol):
+    """An agent elsewhere that is invited to a conversation, and stays until it leaves."""
+
+    @property
+    def invited_seconds(self) -> float | None:
+        """Seconds without a question after which the agent has to leave; None: it may stay."""
+        ...
+
+    async def tell(self, conversation: str, change: FloorChange) -> None:
+        """Tell the agent that it may not speak any more, or has to leave. A failure is logged: the
+        bridge goes on without the agent.
+
+        Args:
+            conversation: the id of the conversation.
+            change: what happened; `to` is the agent.
+        """
+        ...
+
+
+@runtime_checkable
+class Convenes(Protocol):
+    """An agent that can decide who may speak in a conversation."""
+
+    async def decide(self, conversation: str, wish: FloorWish) -> Sequence[FloorChange]:
+        """Return what the agent decides on a wish of another member; it may decide on others, too.
+
+        Args:
+            conversation: the id of the conversation.
+            wish: who wants to speak, and what it wants to say.
+
+        Raises:
+            BridgeError: the agent cannot be asked, or gives no answer that can be read.
+        """
         ...
 
 

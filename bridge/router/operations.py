@@ -22,6 +22,7 @@ from bridge.ports.store.outbox import OutboxStore
 from bridge.router.outbound.replay import ReplayProgress
 from bridge.router.recovery.backfill import BackfillProgress
 from bridge.router.recovery.read_order import Progress
+from bridge.router.turns.visitors import Visitors
 from bridge.router.wiring import Parts
 from bridge.uacs import ContentPart, Message
 
@@ -149,6 +150,11 @@ class Operations:
         """Allow or refuse a call that waits for leave, in the name of an actor who may. Returns
         whether the decision counts. Raises StoreError."""
         return await self._turns.approvals.decide(own_id, actor, channel.key, allowed=allowed)
+
+    @property
+    def visitors(self) -> Visitors:
+        """What programs that visit rooms may do."""
+        return self._turns.visitors
 
     # --- what programs write and read -----------------------------------------------------------
 

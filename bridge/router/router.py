@@ -86,6 +86,7 @@ class Router:
         rooms, turns, recovery = self.parts.rooms, self.parts.turns, self.parts.recovery
         await rooms.bans.load()
         await turns.hand_overs.load()
+        await turns.floor.load()
         await turns.access.load()
         await rooms.directs.load()
         await recovery.catch_up.start()
@@ -100,6 +101,7 @@ class Router:
             asyncio.create_task(recovery.watchdog.run(), name="watchdog"),
             asyncio.create_task(recovery.other_bridges.run(), name="other bridges"),
             asyncio.create_task(self.parts.outbound.delays.watch(), name="lateness"),
+            asyncio.create_task(turns.departures.watch(), name="idle agents"),
         ]
         for row in await self._shared.store.waiting_rows():
             self.parts.inbound.queues.put(row)

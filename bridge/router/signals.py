@@ -82,6 +82,16 @@ class DirectMessageCame:
 
 
 @dataclass(frozen=True)
+class MemberSilenced:
+    """A convener took the floor from a member of a room; `away`: it has to leave the room."""
+
+    room: RoomId
+    actor: ActorId
+    away: bool
+    reason: str
+
+
+@dataclass(frozen=True)
 class Signals:
     """Every signal of the router.
 
@@ -92,6 +102,7 @@ class Signals:
     - `reactions_came_late`: the channel is to be compared with the archive.
     - `unknown_post`: another bridge may send with the tokens of our account.
     - `hand_over_taken`: a person took over in this room.
+    - `member_silenced`: an agent or a program lost the floor of a room.
     - `direct_channel_opened`: this person accepts direct messages from now on.
     - `people_linked`: these accounts became, or are no longer, one person's.
     - `room_resumed`: a command ended the pause of this room, or asked for that.
@@ -109,6 +120,7 @@ class Signals:
     )
     unknown_post: Signal[UnknownPost] = field(default_factory=Signal[UnknownPost])
     hand_over_taken: Signal[RoomId] = field(default_factory=Signal[RoomId])
+    member_silenced: Signal[MemberSilenced] = field(default_factory=Signal[MemberSilenced])
     direct_channel_opened: Signal[DirectEnd] = field(default_factory=Signal[DirectEnd])
     people_linked: Signal[tuple[ActorId, ...]] = field(default_factory=Signal[tuple[ActorId, ...]])
     room_resumed: Signal[RoomId] = field(default_factory=Signal[RoomId])

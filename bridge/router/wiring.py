@@ -19,7 +19,7 @@ from bridge.ports.pictures import Pictures
 from bridge.ports.store.whole import Store
 from bridge.ports.tools import TellsChanges, Toolbox
 from bridge.router.commands.bans import ban_commands
-from bridge.router.commands.channels import CurrentLinker, channel_commands
+from bridge.router.commands.channels import CurrentLinker, GuestsLeave, channel_commands
 from bridge.router.commands.direct_messages import DirectCommand, DirectWriter, direct_commands
 from bridge.router.commands.failures import failure_commands
 from bridge.router.commands.hand_over import HandOverCommands
@@ -94,6 +94,8 @@ from bridge.router.signals import Signals
 from bridge.router.turns.access import AgentAccess
 from bridge.router.turns.admission import TurnAdmission
 from bridge.router.turns.approvals import Approvals
+from bridge.router.turns.departures import Departures
+from bridge.router.turns.floor import Floor
 from bridge.router.turns.follow_ups import FollowUps
 from bridge.router.turns.handovers import HandOvers
 from bridge.router.turns.history import History
@@ -110,6 +112,7 @@ from bridge.router.turns.runner import (
 )
 from bridge.router.turns.selection import AgentSelection
 from bridge.router.turns.tools import ToolCatalogue, Tools
+from bridge.router.turns.visitors import Visitors
 
 
 @dataclass(frozen=True)
@@ -191,8 +194,11 @@ class TurnParts:
     approvals: Approvals
     catalogue: ToolCatalogue
     hand_overs: HandOvers
+    floor: Floor
+    departures: Departures
     access: AgentAccess
     quotas: Quotas
+    visitors: Visitors
     queue: TurnQueue
     selection: AgentSelection
 
@@ -353,40 +359,50 @@ def wire_turns(
         shared.tools.tell_changes(catalogue.changed)
     publisher = AnswerPublisher(
         store, outbound.lanes, rooms.feed, AnswerPosts(connectors, rooms.author_bylines, new_id),
-        AnswerCompletion(shared.content.cards, shared.content.files, rooms.reference_names), clock,
+        AnswerCompletion(
+            shared.content.cards, shared.content.files, rooms.reference_names, notices
+        ),
+        clock,
     )  # fmt: skip
     streams = StreamRenderer(
         store, connectors, outbound.rate_limits, clock, outbound.encoding, publisher.roll_over,
         outbound.in_flight,
     )  # fmt: skip
     hand_overs = HandOvers(store, notices, clock, signals.hand_over_taken)
+    floor = Floor(store, shared.agents, notices, shared.background, clock, signals.member_silenced)
+    departures = Departures(store, all_rooms, shared.agents, hand_overs, clock)
     history = History(store, timeouts)
     presenter = AnswerPresenter(publisher, streams, outbound.typing, rooms.feed, clock, timeouts)
     proposal_cards = ProposalCards(notices)
     follow_ups = FollowUps(
-        store, all_rooms, shared.agents, hand_overs, notices, proposal_cards, clock
+        store, all_rooms, shared.agents, hand_overs, floor, notices, proposal_cards, clock
     )
     runner = TurnRunner(
         store, all_rooms, shared.agents,
-        TurnPreparation(history, tools, catalogue, shared.content.cards, clock, timeouts),
+        TurnPreparation(history, tools, catalogue, shared.content.cards, floor, clock, timeouts),
         AgentListener(store, publisher, presenter, clock, timeouts),
         TurnEnding(store, publisher, history, tools, follow_ups, clock),
     )  # fmt: skip
     access = AgentAccess(store, connectors, all_rooms, rooms.bans, notices, clock)
     quotas = Quotas(store, clock, quota_settings)
     admission = TurnAdmission(
-        store, all_rooms, hand_overs, access, quotas, notices, rooms.linking.person_of
+        store, all_rooms, hand_overs, floor, access, quotas, notices, rooms.linking.person_of
     )
     queue = TurnQueue(
         store, all_rooms, runner, publisher, admission, rooms.feed, new_id, clock, timeouts
     )
     signals.hand_over_taken.subscribe(queue.hand_over_taken)
+    signals.member_silenced.subscribe(queue.member_silenced)
+    signals.member_silenced.subscribe(departures.member_silenced)
     return TurnParts(
         approvals=approvals,
         catalogue=catalogue,
         hand_overs=hand_overs,
+        floor=floor,
+        departures=departures,
         access=access,
         quotas=quotas,
+        visitors=Visitors(all_rooms, floor, hand_overs, admission),
         queue=queue,
         selection=AgentSelection(store, hand_overs, access, clock),
     )
@@ -412,6 +428,7 @@ def wire_commands(
     )
     direct = DirectCommand(rooms.directs, rooms.bans, rooms.people, writer)
     linker = CurrentLinker()
+    shared.signals.member_silenced.subscribe(GuestsLeave(linker).member_silenced)
     commands = (
         *status_commands(store, all_rooms, rooms.bans),
         *pausing_commands(rooms.bans, shared.signals.room_resumed),
@@ -421,7 +438,7 @@ def wire_commands(
         WhyCommand(store, outbound.failures, rooms.people, shared.clock).command(),
         *failure_commands(outbound.failures),
         *direct_commands(direct),
-        *channel_commands(connectors, linker),
+        *channel_commands(connectors, linker, turns.floor),
     )
     channel = Commands(commands, all_rooms, connectors, outbound.notices, admins)
     return CommandParts(hand_overs=hand_overs, linker=linker, direct=direct, channel=channel)
@@ -498,7 +515,7 @@ def _pipeline(
     places = ShownPlaces(store, all_rooms, people)
     proposals = Proposals(
         store, all_rooms, people, notices, outbound.press_answers, commands.linker,
-        turns.hand_overs, turns.queue, new_id, shared.admins,
+        turns.hand_overs, turns.floor, turns.queue, new_id, shared.admins,
     )  # fmt: skip
     own_buttons = OwnButtons(turns.approvals, commands.hand_overs, outbound.failures, proposals)
     ask_again = AskAgain(store, shared.content.cards, turns.access, new_id)

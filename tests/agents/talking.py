@@ -20,10 +20,17 @@ WHEN = "2026-11-21T12:00:00Z"
 
 
 class QuickClock(SystemClock):
-    """Real time, and pauses that are noted and not made."""
+    """Real time, but for what it is advanced; and pauses that are noted and not made."""
 
     def __init__(self) -> None:
         self.pauses: list[float] = []
+        self.ahead = 0.0
+
+    def advance(self, seconds: float) -> None:
+        self.ahead += seconds
+
+    def time(self) -> float:
+        return super().time() + self.ahead
 
     async def sleep(self, seconds: float) -> None:
         self.pauses.append(seconds)

@@ -15,11 +15,26 @@ from bridge.agents.openfloor.agent import OpenFloorAgent
 from bridge.agents.openfloor.settings import OpenFloorSettings
 from bridge.agents.transport.signing import check
 from bridge.content.markdown import markdown_to_text, text_to_plain
-from bridge.content.messages.agent_parts import BACK, HAND_OVER, ProposedAgent, proposal
-from bridge.model.turns import AgentEvent, PartGiven, StateKept, TurnDone, TurnFailed
+from bridge.content.messages.agent_parts import (
+    BACK,
+    HAND_OVER,
+    ProposedAgent,
+    floor_change_of,
+    proposal,
+)
+from bridge.model import ActorId
+from bridge.model.floor import FloorChange, FloorMember, FloorView, FloorWish
+from bridge.model.turns import (
+    AgentEvent,
+    PartGiven,
+    StateKept,
+    TurnDone,
+    TurnFailed,
+    Whispered,
+)
 from bridge.uacs import Conversation, StructuredDataPart, TextPart
 from tests.agents.model_server import Answer, ModelServer, model_server
-from tests.agents.talking import message_from, nothing, room, text_of, tools, turn
+from tests.agents.talking import Tools, message_from, nothing, room, text_of, tools, turn
 from tests.agents.vendors import JSON, KEY
 
 FLOOR = "0b0f5c9e-8f5e-5c6e-9d0e-2f6f3f1f7a11"
@@ -46,13 +61,20 @@ def answer(*events: Any, floor: str = FLOOR, root: str = "openFloor") -> Answer:
     return Answer([json.dumps({root: inner}).encode()], 200, JSON)
 
 
-def agent_at(url: str, **options: Any) -> OpenFloorAgent:
+def agent_at(url: str, given: Tools | None = None, **options: Any) -> OpenFloorAgent:
     values = {"url": f"{url}/of", "private_addresses": True, "retries": 0, **options}
-    return OpenFloorAgent("bot", OpenFloorSettings.model_validate(values), tools())
+    return OpenFloorAgent("bot", OpenFloorSettings.model_validate(values), given or tools())
 
 
-async def asked(api: ModelServer, talk: Conversation = HELLO, **options: Any) -> list[AgentEvent]:
-    return [one async for one in agent_at(api.url, **options).run(turn(talk), nothing())]
+async def asked(
+    api: ModelServer, talk: Conversation = HELLO, given: Tools | None = None, **options: Any
+) -> list[AgentEvent]:
+    return [one async for one in agent_at(api.url, given, **options).run(turn(talk), nothing())]
+
+
+def kinds(api: ModelServer, number: int = -1) -> list[str]:
+    """The kinds of the events in an envelope that the peer got."""
+    return [one["eventType"] for one in sent(api, number)["events"]]
 
 
 def sent(api: ModelServer, number: int = -1) -> Any:
@@ -74,7 +96,6 @@ async def test_the_first_question_comes_with_an_invitation() -> None:
         events = await asked(api, talk)
 
     assert text_of(events) == "Hi, I am Pat"
-    assert StateKept(state={"openfloor": {"invited": True}}) in events
     assert isinstance(events[-1], TurnDone)
     envelope = sent(api)
     assert envelope["conversation"]["id"] == FLOOR
@@ -135,7 +156,6 @@ async def test_an_agent_that_invites_another_hands_the_conversation_over() -> No
     part: Any = {"type": "structured_data", "schema_id": HAND_OVER, "data": data}
     assert text_of(events) == "I connect you."
     assert [e for e in events if isinstance(e, PartGiven)] == [PartGiven(part=part)]
-    assert StateKept(state={"openfloor": {"invited": True}}) in events
 
 
 @pytest.mark.parametrize("words", [[TextPart(text="Have a blooming day!")], []])
@@ -153,13 +173,50 @@ async def test_an_agent_is_told_that_another_gave_the_conversation_back(words: A
 
 async def test_a_good_bye_gives_the_conversation_back_after_the_last_words() -> None:
     leaving = answer(event("bye", reason="@complete"), event("utterance", "Have a blooming day!"))
-    async with model_server(leaving) as api:
-        events = await asked(api, invited(HELLO))
+    async with model_server(leaving, leaving) as api:
+        given = tools()
+        events = await asked(api, invited(HELLO), given)
+        await asked(api, invited(HELLO), given)
 
     assert text_of(events) == "Have a blooming day!"
     data: Any = {"to": BACK, "why": "it is done"}
     part: Any = {"type": "structured_data", "schema_id": HAND_OVER, "data": data}
-    assert events[-3:] == [PartGiven(part=part), StateKept(state={"openfloor": None}), TurnDone()]
+    assert [e for e in events if isinstance(e, PartGiven)] == [PartGiven(part=part)]
+    assert (kinds(api, 0), kinds(api, 1)) == (["utterance"], ["invite", "utterance"])
+
+
+async def test_an_agent_that_has_nothing_to_say_stays_invited() -> None:
+    async with model_server(answer(event("acceptInvite")), answer()) as api:
+        given = tools()
+        events = await asked(api, HELLO, given)
+        await asked(api, HELLO, given)
+
+    assert text_of(events) == ""
+    assert (kinds(api, 0), kinds(api, 1)) == (["invite", "utterance"], ["utterance"])
+
+
+async def test_an_agent_that_nobody_asked_for_long_is_invited_again() -> None:
+    said = answer(event("utterance", "Hi"))
+    async with model_server(said, said, said) as api:
+        given = tools()
+        for minutes in (0, 4, 6):
+            given.clock.advance(minutes * 60)
+            await asked(api, HELLO, given, invited_minutes=5)
+
+    assert [kinds(api, number) for number in range(3)] == [
+        ["invite", "utterance"], ["utterance"], ["invite", "utterance"],
+    ]  # fmt: skip
+
+
+async def test_an_agent_that_answers_twice_is_heard_once() -> None:
+    hello, more = event("utterance", "Hello"), event("utterance", "More")
+    async with model_server(answer(hello, hello), answer(hello, more)) as api:
+        first = await asked(api, HELLO)
+        (kept,) = [e.state for e in first if isinstance(e, StateKept)]
+        metadata: Any = {"agents": {"bot": kept}}
+        second = await asked(api, HELLO.model_copy(update={"metadata": metadata}))
+
+    assert (text_of(first), text_of(second)) == ("Hello", "More")
 
 
 @pytest.mark.parametrize(
@@ -320,7 +377,9 @@ async def test_an_agent_of_the_published_library_is_invited_asked_and_leaves() -
 
     assert text_of(first) == "Hello! How can I help you today?\n\nYou said: Hello?"
     assert text_of(last) == "You said: good-bye"
-    assert StateKept(state={"openfloor": None}) in last
+    data: Any = {"to": BACK, "why": "it is done"}
+    part: Any = {"type": "structured_data", "schema_id": HAND_OVER, "data": data}
+    assert PartGiven(part=part) in last
 
 
 async def test_agents_that_it_publishes_unasked_are_proposed() -> None:
@@ -342,3 +401,114 @@ async def test_agents_that_it_publishes_unasked_are_proposed() -> None:
         )
     ]
     assert isinstance(events[-1], TurnDone)
+
+
+async def test_a_private_utterance_for_a_person_is_for_that_person_alone() -> None:
+    alice = {"speakerUri": "tag:chat.example.org,2026:slack:T1:U1", "private": True}
+    agent = {"speakerUri": "tag:chat.example.org,2026:agent:other", "private": True}
+    said = answer(
+        event("utterance", "Your PIN is 1234", to=alice), event("utterance", "psst", to=agent),
+        event("utterance", "You have a message.", to={"speakerUri": alice["speakerUri"]}),
+    )  # fmt: skip
+    async with model_server(said) as api:
+        events = await asked(api)
+
+    (whisper,) = [e for e in events if isinstance(e, Whispered)]
+    assert whisper.to == "slack:T1:U1"
+    assert "1234" in str(whisper.parts)
+    assert text_of(events) == "You have a message."
+    assert "psst" not in str(events)
+
+
+async def test_a_private_turn_takes_private_utterances_for_its_answer() -> None:
+    to = {"speakerUri": "tag:chat.example.org,2026:agent:host", "private": True}
+    async with model_server(answer(event("utterance", "Between us", to=to))) as api:
+        private = turn(HELLO).model_copy(update={"private": True})
+        events = [one async for one in agent_at(api.url).run(private, nothing())]
+
+    assert text_of(events) == "Between us"
+
+
+FLOOR_VIEW = FloorView(
+    ActorId("agent:chair"),
+    (
+        FloorMember(ActorId("agent:chair"), "chair"),
+        FloorMember(ActorId("agent:bot"), "bot"),
+        FloorMember(ActorId("agent:loud"), "loud", speaks=False),
+    ),
+)
+
+
+async def test_an_agent_on_a_floor_with_a_convener_learns_who_may_speak() -> None:
+    async with model_server(answer()) as api:
+        asking = turn(HELLO).model_copy(update={"floor": FLOOR_VIEW, "overheard": True})
+        [one async for one in agent_at(api.url).run(asking, nothing())]
+
+    talk, events = sent(api)["conversation"], sent(api)["events"]
+    uri = "tag:chat.example.org,2026:agent:"
+    assert talk["assignedFloorRoles"] == {"convener": [f"{uri}chair"]}
+    assert talk["floorGranted"] == [
+        "tag:chat.example.org,2026:slack:T1:U1", f"{uri}chair", f"{api.url}/of",
+    ]  # fmt: skip
+    names = [one["identification"]["conversationalName"] for one in talk["conversants"]]
+    assert names == ["Alice Smith", "chair", "loud", "bot"]
+    assert "to" not in events[-1]  # it overhears what is said to nobody in particular
+
+
+async def test_a_convener_decides_in_its_answer() -> None:
+    loud = {"speakerUri": "tag:chat.example.org,2026:agent:loud"}
+    decided = answer(
+        event("revokeFloor", to=loud, reason="@override too loud"),
+        event("uninvite", to={"serviceUrl": "https://rude.test/of"}, reason="@brokenPolicy"),
+        event("yieldFloor", reason="@complete"),
+    )
+    async with model_server(decided) as api:
+        events = await asked(api)
+
+    parts = [StructuredDataPart.model_validate(e.part) for e in events if isinstance(e, PartGiven)]
+    assert [floor_change_of(part) for part in parts] == [
+        FloorChange(
+            "revoke", "agent:loud", "somebody else needs the floor: too loud", "@override"
+        ),
+        FloorChange(
+            "uninvite", "https://rude.test/of", "it broke a rule of this conversation",
+            "@brokenPolicy",
+        ),
+        FloorChange("yield", "", "it is done", "@complete"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["", "May I?"])
+async def test_a_convener_is_asked_about_a_wish_in_an_envelope_of_its_member(text: str) -> None:
+    grant = event("grantFloor", to={"speakerUri": "tag:chat.example.org,2026:agent:loud"})
+    async with model_server(answer(grant)) as api:
+        wish = FloorWish(ActorId("agent:loud"), "loud", text)
+        decided = await agent_at(api.url).decide(FLOOR, wish)
+
+    assert decided == (FloorChange("grant", "agent:loud"),)
+    assert sent(api)["sender"]["speakerUri"] == "tag:chat.example.org,2026:agent:loud"
+    (asked_event,) = sent(api)["events"]
+    assert asked_event["eventType"] == ("utterance" if text else "requestFloor")
+
+
+@pytest.mark.parametrize(("version", "kind"), [("1.1.0", "uninvite"), ("0.9.2", "bye")])
+async def test_an_agent_that_is_sent_away_is_told_and_invited_again_later(
+    version: str, kind: str
+) -> None:
+    root = "ovon" if version < "0.9.4" else "openFloor"
+    said = answer(event("utterance", "Hi"), root=root)
+    async with model_server(said, answer(root=root), said) as api:
+        given = tools()
+        await asked(api, HELLO, given, version=version)
+        agent = agent_at(api.url, given, version=version)
+        change = FloorChange("uninvite", "agent:bot", "too loud", "@override")
+        await agent.tell(FLOOR, change)
+        await agent.tell(FLOOR, change)  # it is away
+        await asked(api, HELLO, given, version=version)
+
+    told = [json.loads(raw)[root]["events"] for raw in api.raw]
+    assert [[one["eventType"] for one in events] for events in told] == [
+        ["invite", "utterance"], [kind], ["invite", "utterance"],
+    ]  # fmt: skip
+    if root == "openFloor":
+        assert told[1][0]["reason"] == "@override too loud"

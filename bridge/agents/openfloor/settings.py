@@ -27,6 +27,12 @@ class OpenFloorSettings(TurnSettings):
     private_addresses: bool = Field(
         False, description="whether the address may be on this machine or in a private network"
     )
+    invited_minutes: float | None = Field(
+        60.0,
+        gt=0,
+        description="minutes without a question after which the agent is sent away, and invited "
+        "again by the next question; null: it stays until it leaves",
+    )
     history_events: int = Field(
         20, ge=0, le=500, description="earlier messages of the room that an invitation has"
     )

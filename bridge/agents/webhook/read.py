@@ -25,6 +25,7 @@ from bridge.model.turns import (
     ToolCalled,
     TurnDone,
     TurnFailed,
+    Whispered,
 )
 from bridge.uacs import (
     ContentPart,
@@ -115,7 +116,7 @@ def _event(value: JsonValue) -> AgentEvent:
         return event.model_copy(update={"reason": without_keys(event.reason)})
     if isinstance(event, PartGiven):
         _part(event.part)
-    if isinstance(event, MessageSaid):
+    if isinstance(event, MessageSaid | Whispered):
         for part in event.parts:
             _part(part)
     return event

@@ -1,5 +1,5 @@
-"""An agent asks another one behind the scenes: the room sees nothing of it, and the archive keeps
-question and answer for the two alone."""
+"""An agent, or a program, asks an agent behind the scenes: the room sees nothing of it, and the
+archive keeps question and answer for the two alone."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from bridge.ports.agent import Agent
 from bridge.ports.clock import Clock
 from bridge.ports.store.admissions import AdmissionStore
 from bridge.ports.store.conversations import ConversationStore
+from bridge.ports.store.messages import MessageStore
 from bridge.ports.tools import ToolUse
 from bridge.router.rooms.rooms import Room
 from bridge.router.turns.answer import Answer
@@ -47,7 +48,7 @@ class Consulted:
     proposed: tuple[ProposedAgent, ...]
 
 
-class _ConsultingStore(AdmissionStore, ConversationStore, Protocol):
+class _ConsultingStore(AdmissionStore, ConversationStore, MessageStore, Protocol):
     """What `Consultations` needs of the store."""
 
 
@@ -80,29 +81,69 @@ class Consultations:
             ConfigError: agents at its address may not be invited.
             StoreError: the archive cannot be read or written.
         """
-        room = self._room_of(use.room)
-        if room is None:
-            raise AgentError("the room is not there any more")
+        room = self._room(use.room)
         agent = await self._agent(use, room, who)
-        between = (ActorId(f"agent:{use.agent}"), ActorId(f"agent:{agent.name}"))
-        talk = _talk(room, between)
-        before = await self._before(talk, between)
-        asked = self._question(use, question)
-        await self._keep(room, talk, asked, between)
-        answer = Answer(
-            MessageId(f"agent:{agent.name}:{use.turn}/{uuid4().hex[:8]}"), agent.name,
-            self._clock.time(),
-        )  # fmt: skip
-        state = _state(before, agent.name)
-        answer.note(state)
-        turn = self._turn(use, agent.name, talk, (*before, asked), state)
-        await self._answered(agent, turn, answer)
+        asker = Person(id=ActorId(f"agent:{use.agent}"), name=use.agent, bot=True)
+        question_id, turn = f"{use.turn}/{uuid4().hex[:8]}", f"{use.turn}.{uuid4().hex[:8]}"
+        asked = self._question(use, f"agent:{use.agent}:{question_id}", question)
+        answer = self._answer(agent.name, question_id)
+        await self._exchange(room, agent, asker, asked, TurnId(turn), answer)
         if not answer.has_content:
             raise AgentError(f"{agent.name} said nothing")
         said = answer.message()
-        await self._keep(room, talk, said, between)
+        await self._keep(room, asker, said, agent.name)
         proposed = tuple(one for part in said.content for one in proposed_by(part))
         return Consulted(agent.name, message_text(said)[0], proposed)
+
+    async def answer_aside(
+        self, room_id: RoomId, who: str, asker: Person, question: Message
+    ) -> MessageId:
+        """Let an agent of a room answer what a program says to it alone. A question that was
+        answered before is not asked again; where the agent fails, the answer says why. Returns the
+        id of the answer, which the archive has.
+
+        Raises:
+            AgentError: the room or the agent is not there any more.
+            StoreError: the archive cannot be read or written.
+        """
+        room = self._room(room_id)
+        if room.membership(who) is None or who not in self._agents:
+            raise AgentError(f"there is no agent {who!r} in this room")
+        agent = self._agents[who]
+        answer = self._answer(who, question.message_id)
+        if await self._store.message(answer.id) is None:
+            try:
+                await self._exchange(
+                    room, agent, asker, question, TurnId(f"{question.message_id}.aside"), answer
+                )
+            except AgentError as error:
+                answer.fail(error.public)
+            if not answer.has_content:
+                answer.fail("it said nothing")
+            await self._keep(room, asker, answer.message(), who)
+        return answer.id
+
+    async def _exchange(
+        self, room: Room, agent: Agent, asker: Person, asked: Message, turn: TurnId, answer: Answer
+    ) -> None:
+        """Keep a question, and let the agent answer it with what the two have said before."""
+        talk = _talk(room, _between(asker, agent.name))
+        before = await self._before(talk, _between(asker, agent.name))
+        earlier = tuple(m for m in before if m.message_id != asked.message_id)
+        await self._keep(room, asker, asked, agent.name)
+        state = _state(earlier, agent.name)
+        answer.note(state)
+        asking = self._turn(room.id, agent.name, talk, (*earlier, asked), state, turn)
+        await self._answered(agent, asking, answer)
+
+    def _room(self, room_id: RoomId) -> Room:
+        room = self._room_of(room_id)
+        if room is None:
+            raise AgentError("the room is not there any more")
+        return room
+
+    def _answer(self, agent: str, question_id: str) -> Answer:
+        return Answer(MessageId(f"agent:{agent}:{question_id}"), agent, self._clock.time())
 
     async def _agent(self, use: ToolUse, room: Room, who: str) -> Agent:
         name = who.strip().removeprefix("@")
@@ -128,9 +169,9 @@ class Consultations:
             return ()
         return found.messages
 
-    def _question(self, use: ToolUse, question: str) -> Message:
+    def _question(self, use: ToolUse, own_id: str, question: str) -> Message:
         return Message(
-            message_id=f"agent:{use.agent}:{use.turn}/{uuid4().hex[:8]}",
+            message_id=own_id,
             timestamp=to_timestamp(datetime_of(self._clock.time())),
             actor=Actor(id=f"agent:{use.agent}", role="assistant", name=use.agent),
             content=(TextPart(text=question),),
@@ -138,11 +179,12 @@ class Consultations:
 
     def _turn(
         self,
-        use: ToolUse,
+        room: RoomId,
         agent: str,
         talk: Timeline,
         messages: tuple[Message, ...],
         state: Mapping[str, JsonValue],
+        turn: TurnId,
     ) -> Turn:
         now = datetime_of(self._clock.time())
         conversation = Conversation(
@@ -156,8 +198,8 @@ class Consultations:
             conversation = conversation.model_copy(update={"metadata": metadata})
         trigger = MessageId(messages[-1].message_id)
         return Turn(
-            id=TurnId(f"{use.turn}.{uuid4().hex[:8]}"), agent=agent, room=use.room,
-            trigger=trigger, asked_at=now, conversation=conversation,
+            id=turn, agent=agent, room=room, trigger=trigger, asked_at=now,
+            conversation=conversation, private=True,
         )  # fmt: skip
 
     async def _answered(self, agent: Agent, turn: Turn, answer: Answer) -> None:
@@ -174,23 +216,26 @@ class Consultations:
         except TimeoutError:
             raise AgentError(f"{agent.name} did not answer within {_SECONDS:g} s") from None
 
-    async def _keep(
-        self, room: Room, talk: Timeline, message: Message, between: tuple[ActorId, ActorId]
-    ) -> None:
-        name = message.actor.name or message.actor.id
+    async def _keep(self, room: Room, asker: Person, message: Message, agent: str) -> None:
+        """Archive a question or an answer for the two alone, once."""
+        between = _between(asker, agent)
+        own = Person(id=ActorId(f"agent:{agent}"), name=agent, bot=True)
         new = NewMessage(
             message=message,
-            author=Person(id=ActorId(message.actor.id), name=name, bot=True),
+            author=asker if message.actor.id != own.id else own,
             time=self._clock.time(),
             audience=between,
         )
-        await self._store.admit(
-            Admission(outcome="consulted", message=new, timelines=(room.timeline, talk))
-        )
+        timelines = (room.timeline, _talk(room, between))
+        await self._store.admit(Admission(outcome="consulted", message=new, timelines=timelines))
+
+
+def _between(asker: Person, agent: str) -> tuple[ActorId, ActorId]:
+    return (asker.id, ActorId(f"agent:{agent}"))
 
 
 def _talk(room: Room, between: tuple[ActorId, ActorId]) -> Timeline:
-    """The conversation of two agents behind a room."""
+    """The conversation of the two behind a room."""
     name = join_key(_KIND, str(room.id), *between)
     return Timeline(uuid5(NAMESPACE_URL, name), "thread", name, {"kind": _KIND})
 

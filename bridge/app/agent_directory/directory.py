@@ -14,7 +14,7 @@ from bridge.agents.settings import address_of
 from bridge.agents.transport.http import Deadlines, Request, open_http
 from bridge.app.agent_directory.home import Home, manifest_of_agent
 from bridge.content.text.globs import matches
-from bridge.errors import BridgeError, InvalidData
+from bridge.errors import BridgeError, InvalidData, RateLimited, Unavailable, Unsettled
 from bridge.openfloor.envelope import (
     GET_MANIFESTS,
     PUBLISH_MANIFESTS,
@@ -25,6 +25,7 @@ from bridge.openfloor.envelope import (
     Sender,
     Talk,
 )
+from bridge.openfloor.machines import FIND, MANIFEST
 from bridge.openfloor.ranking import ranked
 from bridge.openfloor.read import LARGEST, read_envelope
 from bridge.openfloor.write import write_envelope
@@ -34,6 +35,7 @@ log = structlog.get_logger()
 
 _FRESH = 3600.0  # seconds for which a manifest is not fetched again
 _FAILED = 60.0  # ... and one that could not be fetched
+_TRIES, _AGAIN = 3, 5.0  # questions for a manifest, and the seconds between two
 _DEADLINES = Deadlines(connect=5.0, idle=10.0)
 _DEEPEST = 3  # directories that name directories
 _MOST = 20  # addresses that are asked for one list
@@ -104,27 +106,45 @@ class Directory:
         found = {manifest.identification.speaker_uri: manifest for manifest in own}
         asked: set[str] = set()
         addresses: Sequence[str] = self._settings().urls
-        for _ in range(_DEEPEST):
+        state, depth = FIND.first, 0
+        while state == "search":
             new = [url for url in dict.fromkeys(addresses) if url not in asked]
-            new = new[: _MOST - len(asked)]
+            new = new[: _MOST - len(asked)] if depth < _DEEPEST else []
+            if not new:
+                state = FIND.after(state, "nobody_left")
+                break
             asked.update(new)
+            depth, state = depth + 1, FIND.after(state, "send")
             answers = await asyncio.gather(*map(self._manifests, new))
             for answer in answers:
                 for manifest in answer.servicing:
                     found.setdefault(manifest.identification.speaker_uri, manifest)
             addresses = list(_addresses(m for answer in answers for m in answer.discovery))
+            state = FIND.after(state, "discovery" if addresses else "servicing")
         return [replace(manifest, score=None) for manifest in found.values()]
 
     async def _manifests(self, url: str) -> _Fetched:
-        """What an address says of its agents; nothing if it does not answer."""
+        """What an address says of its agents, asked up to three times; if it does not answer, what
+        it said before."""
         known = self._fetched.get(url)
         if known is not None and known.until > self._clock.monotonic():
             return known
-        try:
-            fetched = await self._fetch(url)
-        except BridgeError as error:
-            log.warning("manifest_not_fetched", url=url, error=str(error))
-            fetched = _Fetched(self._clock.monotonic() + _FAILED)
+        fetched, state, tries = None, MANIFEST.first, 0
+        while state in ("search", "waiting"):
+            state, tries = MANIFEST.after(state, "send"), tries + 1
+            try:
+                fetched = await self._fetch(url)
+                state = MANIFEST.after(state, "publish")
+            except BridgeError as error:
+                log.warning("manifest_not_fetched", url=url, error=str(error))
+                state = MANIFEST.after(state, "silence")
+                if tries == _TRIES or not isinstance(error, RateLimited | Unavailable | Unsettled):
+                    state = MANIFEST.after(state, "give_up")
+                else:
+                    await self._clock.sleep(_AGAIN)
+        if fetched is None:  # what it said before counts until it answers again
+            before = known or _Fetched(0.0)
+            fetched = replace(before, until=self._clock.monotonic() + _FAILED)
         self._fetched[url] = fetched
         return fetched
 

@@ -17,6 +17,7 @@ from bridge.model import ActorId, ChannelRef, Event, MessageId, RoomId
 from bridge.ports.blobs import Blobs
 from bridge.ports.clock import Clock
 from bridge.ports.store.whole import Store
+from bridge.router.turns.visitors import Visitors
 from bridge.uacs import ContentPart, Message
 
 
@@ -69,6 +70,11 @@ class Gateway(Protocol):
         self, own_id: str, actor: ActorId, channel: ChannelRef, *, allowed: bool
     ) -> bool:
         """Allow or refuse a call that waits for leave. Returns whether the decision counts."""
+        ...
+
+    @property
+    def visitors(self) -> Visitors:
+        """What programs that visit rooms may do."""
         ...
 
     def growing(self, room: RoomId) -> Sequence[Message]:
@@ -136,6 +142,10 @@ class BridgeGateway:
     ) -> bool:
         operations = self._bridge.router.operations
         return await operations.decide_approval(own_id, actor, channel, allowed=allowed)
+
+    @property
+    def visitors(self) -> Visitors:
+        return self._bridge.router.operations.visitors
 
     def growing(self, room: RoomId) -> Sequence[Message]:
         return self._bridge.router.operations.growing(room)

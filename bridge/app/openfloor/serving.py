@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
-from uuid import uuid4
 
 import structlog
 
 from bridge.app.agent_directory.directory import Directory
 from bridge.app.agent_directory.home import Home
-from bridge.app.api.addressing import calling
 from bridge.app.api.api_keys import Caller
 from bridge.app.api.gateway import Gateway, RoomView
-from bridge.app.api.messages import with_stored_files
 from bridge.app.api.speakers import is_of
 from bridge.app.api.view import outside_view
+from bridge.app.openfloor.asides import Asides
+from bridge.app.openfloor.failing import OnFailure, failures, in_place_of
+from bridge.app.openfloor.hearing import Hearing
 from bridge.app.openfloor.manifests import manifest_of_agent, manifest_of_room
 from bridge.app.openfloor.speakers import author_of
+from bridge.app.openfloor.visit_floor import VisitFloor
 from bridge.app.openfloor.visits import Visit, Visits
-from bridge.model import MessageId, MessagePosted, Place, message_id_of
-from bridge.model.archive_records import StoredMessage
+from bridge.model.archive_records import Position, StoredMessage
+from bridge.model.floor import FloorWish
 from bridge.model.times import datetime_of
-from bridge.openfloor.dialog import Speaking, dialog_event_of, message_of
+from bridge.openfloor.dialog import Speaking, dialog_event_of
 from bridge.openfloor.envelope import (
     ACCEPT_INVITE,
     BYE,
@@ -35,40 +35,46 @@ from bridge.openfloor.envelope import (
     INVITE,
     PUBLISH_MANIFESTS,
     REQUEST_FLOOR,
+    REVOKE_FLOOR,
     UNINVITE,
     UTTERANCE,
+    YIELD_FLOOR,
     Address,
-    DialogEvent,
     Envelope,
     Event,
     Manifest,
     Sender,
     Talk,
 )
+from bridge.openfloor.machines import ServingHappening
 from bridge.openfloor.reasons import REFUSED
 from bridge.openfloor.write import envelope_json
-from bridge.router.rooms.programs import ACCOUNT, outside_channel
 from bridge.uacs import Actor, Message, TextPart, to_timestamp
 
 log = structlog.get_logger()
 
 _PAGE = 50  # messages that one answer has
 _LOOK = 1.0  # seconds between two looks at what agents do
-_LONGEST_ID = 100  # characters
 _MOST = 10  # agents that a peer is told of
 _WAIT = "One moment please."
 
 
-@dataclass
-class _Floor:
-    """One envelope while it is answered."""
+@dataclass(frozen=True)
+class ServingOptions:
+    """How rooms serve peers.
 
-    caller: Caller
-    room: RoomView
-    envelope: Envelope
-    visit: Visit
-    events: list[Event]
-    posted: list[MessageId]
+    - `answer_within`: seconds that an envelope waits for agents.
+    - `idle_seconds`: of silence after which a peer has left; None: never.
+    - `require_invite`: whether an utterance of a peer that has not invited the room is ignored.
+    - `on_failure`: what a peer gets when an agent cannot answer it.
+    - `discovery`: whether peers that look for agents are told of all that the bridge knows.
+    """
+
+    answer_within: float
+    idle_seconds: float | None = None
+    require_invite: bool = False
+    on_failure: OnFailure = "yield"
+    discovery: bool = False
 
 
 class Serving:
@@ -78,17 +84,20 @@ class Serving:
         self,
         gateway: Gateway,
         home: Home,
-        answer_within: float,
-        directory: Directory | None = None,
+        directory: Directory,
+        asides: Asides,
+        options: ServingOptions,
     ) -> None:
         self._gateway = gateway
         self._home = home
-        self._answer_within = answer_within
         self._directory = directory
+        self._asides = asides
+        self._options = options
+        self._hearing = Hearing(gateway, home, asides)
 
     def manifest(self, room: RoomView) -> Manifest:
         """Return the manifest of a room."""
-        return manifest_of_room(self._home, room, discovery=self._directory is not None)
+        return manifest_of_room(self._home, room, discovery=self._options.discovery)
 
     async def answer(
         self, caller: Caller, room: RoomView, envelope: Envelope, body: bytes
@@ -102,18 +111,21 @@ class Serving:
         """
         caller.require_scope("post")
         visits = Visits(self._gateway.store, caller.name)
-        known = await visits.get(room.id, envelope.talk.id)
-        if known is None:  # what was said before is not for a guest
-            known = Visit(await self._gateway.store.position(room.conversation))
-        floor = _Floor(caller, room, envelope, known.hearing(body), [], [])
+        known = await visits.get(room.id, envelope.talk.id) or Visit(Position())
+        now = self._gateway.clock.time()
+        visit = known.hearing(body, now, self._options.idle_seconds)
+        floor = VisitFloor(caller, room, envelope, visit)
         for event in envelope.events:
             if self._is_for_us(event, room):
                 await self._take(floor, event)
-        if floor.posted:
+        if floor.posted or floor.visit.asides:
             await self._agents_have_answered(floor)
         if floor.visit.joined:
             caller.require_scope("read")
             floor.visit = await self._tell(floor)
+            await self._tell_asides(floor)
+            await self._tell_failures(floor)
+            floor.visit = floor.visit.after("sent")
         await visits.put(room.id, envelope.talk.id, floor.visit)
         return envelope_json(self._envelope(floor))
 
@@ -131,24 +143,53 @@ class Serving:
             return False
         return path.endswith(urlsplit(self._home.service_url(room.id)).path)
 
-    async def _take(self, floor: _Floor, event: Event) -> None:
+    async def _take(self, floor: VisitFloor, event: Event) -> None:
         match event.type:
             case type_ if type_ == UTTERANCE and event.dialog_event is not None:
-                await self._hear(floor, event, event.dialog_event)
+                if floor.visit.state == "idle" and self._options.require_invite:
+                    log.info("openfloor_not_invited", peer=floor.caller.name, room=floor.room.id)
+                    return
+                await self._join(floor, "utterance")
+                await self._hearing.hear(floor, event, event.dialog_event)
             case type_ if type_ == INVITE:
-                floor.visit = replace(floor.visit, joined=True)
-                floor.events.append(Event(ACCEPT_INVITE))
+                await self._invited(floor)
             case type_ if type_ in (BYE, UNINVITE):
-                floor.visit = replace(floor.visit, joined=False)
-            case type_ if type_ == REQUEST_FLOOR:  # everybody in a room has the floor
-                to = Address(speaker_uri=floor.envelope.sender.speaker_uri)
-                floor.events.append(Event(GRANT_FLOOR, to=to))
+                floor.visit = floor.visit.after("bye" if type_ == BYE else "uninvite")
+            case type_ if type_ == REQUEST_FLOOR:
+                await self._floor_wanted(floor)
+            case type_ if type_ == YIELD_FLOOR:
+                await self._gateway.visitors.yields(floor.room.id, floor.caller.actor)
             case type_ if type_ == GET_MANIFESTS:
                 await self._publish(floor, event)
             case _:
                 log.debug("openfloor_event_ignored", peer=floor.caller.name, type=event.type)
 
-    async def _publish(self, floor: _Floor, event: Event) -> None:
+    async def _join(self, floor: VisitFloor, happening: ServingHappening) -> None:
+        """The peer takes part; what was said before it came is not for it."""
+        visit = floor.visit
+        if visit.state == "idle":
+            position = await self._gateway.store.position(floor.room.conversation)
+            visit = replace(visit, position=position, began=position)
+        floor.visit = visit.after(happening)
+
+    async def _invited(self, floor: VisitFloor) -> None:
+        if self._gateway.visitors.is_sent_away(floor.room.id, floor.caller.actor):
+            reason = f"{REFUSED} the convener of this room has sent you away"
+            floor.events.append(Event(DECLINE_INVITE, reason=reason))
+            return
+        await self._join(floor, "invite")
+        floor.events.append(Event(ACCEPT_INVITE))
+
+    async def _floor_wanted(self, floor: VisitFloor) -> None:
+        """Everybody in a room has the floor, unless its convener decides otherwise."""
+        to = Address(speaker_uri=floor.envelope.sender.speaker_uri)
+        name = author_of(floor.caller, floor.envelope, to.speaker_uri or "").name
+        wish = FloorWish(floor.caller.actor, name)
+        refusal = await self._gateway.visitors.refuses(floor.room.id, wish)
+        kind = REVOKE_FLOOR if refusal else GRANT_FLOOR
+        floor.events.append(Event(kind, to=to, reason=refusal or None))
+
+    async def _publish(self, floor: VisitFloor, event: Event) -> None:
         """Describe the room and its agents, or the one that was asked; to a peer that looks for
         agents elsewhere all that the bridge knows, where it may tell."""
         room, found = floor.room, list[Manifest]()
@@ -159,67 +200,21 @@ class Serving:
                 *(manifest_of_agent(self._home, room, agent) for agent in room.agents),
             ]
             found = [m for m in own if wanted in (None, m.identification.speaker_uri)]
-        if event.scope in ("external", "all") and self._directory is not None:
+        if event.scope in ("external", "all") and self._options.discovery:
             task = _task_in(floor.envelope)
             ranked = await self._directory.find(task, _MOST) if task else ()
             known = {manifest.identification.speaker_uri for manifest in found}
             found += [m for m in ranked if m.identification.speaker_uri not in known]
-        if found or event.scope != "external" or self._directory is not None:
+        if found or event.scope != "external" or self._options.discovery:
             floor.events.append(Event(PUBLISH_MANIFESTS, servicing=tuple(found)))
 
-    async def _hear(self, floor: _Floor, event: Event, said: DialogEvent) -> None:
-        """Post what somebody said. What is private is for one of our agents alone, and none of them
-        takes such words yet: nobody is shown them."""
-        if event.is_private:
-            log.info("openfloor_private_ignored", peer=floor.caller.name, room=floor.room.id)
-            return
-        message_id = await self._post(floor, said, self._addressed(event, floor.room))
-        if message_id is None:
-            floor.events.append(Event(DECLINE_INVITE, reason=f"{REFUSED} the room admits nobody"))
-        else:
-            floor.posted.append(message_id)
-
-    def _addressed(self, event: Event, room: RoomView) -> str:
-        """The agent of the room that is meant; "" for none."""
-        to = event.to.speaker_uri if event.to is not None else None
-        return next((name for name in room.agents if to == self._home.uri_of_agent(name)), "")
-
-    async def _post(self, floor: _Floor, said: DialogEvent, addressed: str) -> MessageId | None:
-        """Post it, once for each id that the peer gives. Returns its id; None if the room refuses
-        it."""
-        caller, room = floor.caller, floor.room
-        talk = hashlib.sha256(floor.envelope.talk.id.encode("utf-8", "replace")).hexdigest()[:16]
-        own_id = f"{caller.name}/{talk}/{_short(said.id) if said.id else uuid4().hex}"
-        message_id = message_id_of(outside_channel(room.id), own_id)
-        author = author_of(caller, floor.envelope, said.speaker_uri)
-        actor = Actor(id=author.id, role=caller.token.role, name=author.name)
-        now = datetime_of(self._gateway.clock.time())
-        message = message_of(said, actor, message_id, now)
-        content = calling(message.content, addressed)
-        changes = {"content": content, "timestamp": to_timestamp(now)}
-        message = message.model_copy(update=changes)
-        message = await with_stored_files(self._gateway, message)
-        before = said.previous_id
-        reply_to = f"{caller.name}/{talk}/{_short(before)}" if before else None
-        posted = MessagePosted(
-            account=ACCOUNT,
-            place=Place(channel=outside_channel(room.id)),
-            time=now,
-            native_id=own_id,
-            message=self._gateway.complete(message),
-            author=author,
-            reply_to=reply_to,
-        )
-        outcome = await self._gateway.process_event(posted, f"openfloor {room.id} {own_id}")
-        if outcome is None or outcome in ("routed", "repeat"):
-            return message_id
-        log.info("openfloor_refused", peer=caller.name, room=room.id, outcome=outcome)
-        return None
-
-    async def _agents_have_answered(self, floor: _Floor) -> None:
-        """Wait until the turns that the messages caused are over, or the time is."""
+    async def _agents_have_answered(self, floor: VisitFloor) -> None:
+        """Wait until the turns that the messages caused are over, and what agents answer alone; or
+        the time is."""
         clock = self._gateway.clock
-        until = clock.monotonic() + self._answer_within
+        until = clock.monotonic() + self._options.answer_within
+        await self._asides.answers(floor.room, floor.visit.asides)  # begins what a stop cut off
+        await self._asides.wait(floor.visit.asides, self._options.answer_within)
         with self._gateway.reading() as news:
             while await self._works(floor) and clock.monotonic() < until:
                 news.clear()
@@ -229,12 +224,12 @@ class Serving:
                 except TimeoutError:
                     pass
 
-    async def _works(self, floor: _Floor) -> bool:
+    async def _works(self, floor: VisitFloor) -> bool:
         causes = set(floor.posted)
         turns = await self._gateway.store.open_turns()
         return any(turn.trigger in causes or turn.origin in causes for turn in turns)
 
-    async def _tell(self, floor: _Floor) -> Visit:
+    async def _tell(self, floor: VisitFloor) -> Visit:
         """Add what others have said since; what is still being written comes with the next
         answer. Returns the visit, so far."""
         viewer, visit = floor.caller.actor, floor.visit
@@ -251,26 +246,53 @@ class Serving:
                     floor.events.append(self._said(floor, event.stored))
             visit = replace(visit, position=event.position)
         if floor.posted and not floor.events and await self._works(floor):
-            floor.events.append(self._moment(floor))
+            floor.events.append(self._moment(floor, floor.posted[-1]))
         return visit
 
-    def _said(self, floor: _Floor, stored: StoredMessage) -> Event:
+    async def _tell_asides(self, floor: VisitFloor) -> None:
+        """Add what agents answer the peer alone; what is not answered yet comes later."""
+        over = await self._asides.answers(floor.room, floor.visit.asides)
+        for answered in over:
+            aside, stored = answered.aside, answered.answer
+            to = Address(speaker_uri=aside.speaker or None, private=True)
+            if stored is None:
+                floor.events.append(Event(YIELD_FLOOR, to=to, reason=answered.refusal))
+                continue
+            said = self._said(floor, stored)
+            floor.events.append(replace(said, to=to))
+        done = [answered.aside for answered in over]
+        left = tuple(aside for aside in floor.visit.asides if aside not in done)
+        floor.visit = replace(floor.visit, asides=left)
+        if left and not floor.events:
+            floor.events.append(self._moment(floor, left[0].question))
+
+    async def _tell_failures(self, floor: VisitFloor) -> None:
+        """Add what a peer gets in place of answers that failed."""
+        store, on_failure = self._gateway.store, self._options.on_failure
+        failed = await failures(store, floor)
+        events = await in_place_of(failed, on_failure, floor, self._directory, store)
+        floor.events += events
+        floor.visit = floor.visit.after("not_found" if failed else "found")
+        if any(event.type == BYE for event in events):
+            floor.visit = floor.visit.after("bye")
+
+    def _said(self, floor: VisitFloor, stored: StoredMessage) -> Event:
         message = outside_view(stored.message, floor.room.tools)
         speaking = Speaking(self._home.uri(stored.author.id))
         return Event(UTTERANCE, dialog_event=dialog_event_of(message, speaking))
 
-    def _moment(self, floor: _Floor) -> Event:
+    def _moment(self, floor: VisitFloor, about: str) -> Event:
         room = self._home.uri_of_room(floor.room.id)
         now = datetime_of(self._gateway.clock.time())
         message = Message(
-            message_id=f"wait:{floor.posted[-1]}",
+            message_id=f"wait:{about}",
             timestamp=to_timestamp(now),
             actor=Actor(id="bridge", role="system"),
             content=(TextPart(text=_WAIT, format="plain"),),
         )
         return Event(UTTERANCE, dialog_event=dialog_event_of(message, Speaking(room)))
 
-    def _envelope(self, floor: _Floor) -> Envelope:
+    def _envelope(self, floor: VisitFloor) -> Envelope:
         asked = floor.envelope
         return Envelope(
             talk=Talk(asked.talk.id),
@@ -288,10 +310,3 @@ def _task_in(envelope: Envelope) -> str:
     """The task for which a peer looks for agents: what it says privately in the same envelope."""
     said = (e.dialog_event.text for e in envelope.events if e.is_private and e.dialog_event)
     return " ".join(said)
-
-
-def _short(own_id: str) -> str:
-    """The peer's id of a dialog event, or its digest where it would be no good part of ours."""
-    if len(own_id) <= _LONGEST_ID and own_id.isprintable():
-        return own_id
-    return hashlib.sha256(own_id.encode("utf-8", "replace")).hexdigest()

@@ -20,7 +20,9 @@ from bridge.app.rooms.guests import (
 from bridge.app.settings.rooms import MemberSettings
 from bridge.errors import ConfigError
 from bridge.model import AccountId, ActorId, RoomId
+from bridge.model.floor import FloorChange
 from bridge.model.room_records import RoomLink
+from bridge.ports.agent import IsInvited
 from bridge.router.commands.channels import Invited
 from bridge.router.rooms.rooms import Member
 
@@ -108,6 +110,10 @@ class AppLinker:
         rooms = {**settings.rooms, room: entry.model_copy(update={"agents": seats})}
         bridge.settings = settings.model_copy(update={"rooms": rooms})
         await update_rooms(bridge)
+        left = bridge.agents.get(agent)
+        if isinstance(left, IsInvited):
+            conversation = str(bridge.rooms.by_id[room].conversation)
+            await left.tell(conversation, FloorChange("uninvite", f"agent:{agent}"))
         return f"{agent} has left this room."
 
     async def _seat(self, guests: Sequence[Guest]) -> None:

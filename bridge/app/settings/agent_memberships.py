@@ -101,6 +101,11 @@ class MembershipSettings(StrictSettings):
         default=(),
         description="Who may take over from it and hand it over, besides admins: globs of ids.",
     )
+    convener: bool = Field(
+        default=False,
+        description="Whether it hears all that is said, and decides which agents and programs may "
+        "speak; one agent of a room, of the kind openfloor.",
+    )
 
 
 class DirectSettings(StrictSettings):
@@ -126,6 +131,7 @@ def membership_of(settings: MembershipSettings) -> AgentMembership:
         bots=settings.bots,
         operators=settings.operators,
         tools=settings.tools or (),
+        convener=settings.convener,
         allow=settings.allow,
         deny=settings.deny,
     )

@@ -143,6 +143,22 @@ class OpenFloorServerSettings(StrictSettings):
         description="Whether peers that look for agents are told of all that the bridge knows, "
         "ranked for their task.",
     )
+    require_invite: bool = Field(
+        default=False,
+        description="Whether a peer has to invite a room before it speaks; otherwise its first "
+        "utterance is an invitation.",
+    )
+    idle_minutes: float | None = Field(
+        default=1440.0,
+        gt=0,
+        description="Minutes without an envelope after which a peer has left a room; null: it "
+        "stays until it says good-bye.",
+    )
+    on_failure: Literal["stay", "yield", "bye", "propose"] = Field(
+        default="yield",
+        description="What a peer gets when an agent cannot answer it: stay: words; yield: the "
+        "floor back, with the reason; bye: a good-bye; propose: other agents that fit.",
+    )
     answer_seconds: float = Field(
         default=25.0,
         ge=0,
@@ -494,6 +510,7 @@ def _reference_problems(settings: Settings) -> list[str]:
                 where = f"rooms.{room}.agents[{index}].agent"
                 problems.append(f"{where}: there is no agent {membership.agent!r}{near}")
         problems += membership_problems(f"rooms.{room}", entry.agents)
+        problems += _convener_problems(room, entry, settings.agents)
     problems += [
         f"agents.{name}.policies: there is no policy {policy!r}{nearest(policy, settings.policies)}"
         for name, entry in settings.agents.items()
@@ -513,6 +530,19 @@ def _reference_problems(settings: Settings) -> list[str]:
         ]
         problems += membership_problems(where, direct.agents)
     return problems
+
+
+def _convener_problems(
+    room: str, entry: RoomSettings, agents: Mapping[str, AgentSettings]
+) -> Iterator[str]:
+    """A room with several conveners, and agents that cannot be one."""
+    conveners = [(n, one.agent) for n, one in enumerate(entry.agents) if one.convener]
+    for number, agent in conveners:
+        where = f"rooms.{room}.agents[{number}].convener"
+        if agent in agents and agents[agent].kind != "openfloor":
+            yield f"{where}: {agent!r} is of the kind {agents[agent].kind}, not openfloor"
+        if number != conveners[0][0]:
+            yield f"{where}: {conveners[0][1]!r} convenes this room already"
 
 
 def _translator_problems(

@@ -36,8 +36,9 @@ from bridge.app.build import Bridge
 from bridge.app.control import ControlAccess
 from bridge.app.files.derived import forget_files
 from bridge.app.files.file_links import file_routes
+from bridge.app.openfloor.asides import Asides
 from bridge.app.openfloor.routes import OpenFloor
-from bridge.app.openfloor.serving import Serving
+from bridge.app.openfloor.serving import Serving, ServingOptions
 from bridge.app.redaction import hide_paths, hide_secrets
 from bridge.app.watch.gauges import gauges_of
 from bridge.app.watch.retention import prune, retention_of
@@ -114,7 +115,8 @@ def web_app(bridge: Bridge, control: ControlAccess | None = None) -> Starlette:
 
     gateway = BridgeGateway(bridge)
     api = Api(gateway)
-    floors = OpenFloor(gateway, lambda: _serving(bridge, gateway))
+    asides = Asides(gateway, bridge.consultations)
+    floors = OpenFloor(gateway, lambda: _serving(bridge, gateway, asides))
     a2a = A2A(
         gateway,
         lambda: home_of(bridge.settings),
@@ -144,17 +146,23 @@ def web_app(bridge: Bridge, control: ControlAccess | None = None) -> Starlette:
     )
 
     async def close() -> None:
-        await asyncio.gather(api.close(), a2a.close())
+        await asyncio.gather(api.close(), a2a.close(), asides.close())
 
     app.state.start, app.state.close = a2a.start, close
     return app
 
 
-def _serving(bridge: Bridge, gateway: Gateway) -> Serving:
+def _serving(bridge: Bridge, gateway: Gateway, asides: Asides) -> Serving:
     """What answers envelopes under the settings that are in effect."""
-    settings = bridge.settings
-    directory = bridge.directory if settings.openfloor.discovery else None
-    return Serving(gateway, home_of(settings), settings.openfloor.answer_seconds, directory)
+    own = bridge.settings.openfloor
+    options = ServingOptions(
+        answer_within=own.answer_seconds,
+        idle_seconds=None if own.idle_minutes is None else own.idle_minutes * 60,
+        require_invite=own.require_invite,
+        on_failure=own.on_failure,
+        discovery=own.discovery,
+    )
+    return Serving(gateway, home_of(bridge.settings), bridge.directory, asides, options)
 
 
 async def _store_state(bridge: Bridge) -> tuple[str, StorePulse | None]:

@@ -13,6 +13,8 @@ Schema ids -> the shape of `data`:
   continues the conversation; `back`: the one who had handed over. The bridge tells the room so.
 - `PROPOSAL` `{"agents": [{"who", "name", "url", "synopsis"}, ...]}`: agents that the room may
   invite, by name or address. The bridge asks the room.
+- `FLOOR` `{"act": "grant" | "revoke" | "uninvite" | "yield", "to": ..., "why": ..., "token":
+  ...}`: who may speak. A convener decides about others; `yield` is the agent's own floor.
 - `VALUE` `{"value": ...}` or any JSON: an answer in a requested format.
 """
 
@@ -25,6 +27,7 @@ from pydantic import JsonValue
 
 from bridge.content.text.tree import Inline, Link, Paragraph, Text
 from bridge.content.text.urls import safe_url
+from bridge.model.floor import FloorChange
 from bridge.uacs import ContentPart, StructuredDataPart
 
 REASONING = "application/vnd.uacs.reasoning+json"
@@ -33,11 +36,12 @@ CITATIONS = "application/vnd.uacs.citations+json"
 DOCUMENT = "application/vnd.uacs.document+json"
 HAND_OVER = "application/vnd.uacs.hand-over+json"
 PROPOSAL = "application/vnd.uacs.agent-proposal+json"
+FLOOR = "application/vnd.uacs.floor+json"
 PERSON = "person"  # the receiver of a hand-over to people
 BACK = "back"  # the receiver of a hand-over that ends the one before
 VALUE = "application/vnd.uacs.value+json"
 
-HIDDEN_SCHEMAS = frozenset((REASONING, STATE, HAND_OVER, PROPOSAL))
+HIDDEN_SCHEMAS = frozenset((REASONING, STATE, HAND_OVER, PROPOSAL, FLOOR))
 _MAX_REASON = 200  # characters of a reason
 _MAX_NAME = 40  # characters of an agent's name
 _MAX_CITATIONS = 20  # citations shown per part
@@ -55,6 +59,26 @@ def hand_over_of(part: ContentPart) -> tuple[str, str] | None:
     if not isinstance(part.data, Mapping) or not (to := _one_line(part.data.get("to"))):
         return None
     return to.removeprefix("@"), _one_line(part.data.get("why"))[:_MAX_REASON]
+
+
+def floor_part(change: FloorChange) -> JsonValue:
+    """Returns the part that changes who may speak, as JSON."""
+    data: JsonValue = {
+        "act": change.act, "to": change.to, "why": change.reason, "token": change.token,
+    }  # fmt: skip
+    return {"type": "structured_data", "schema_id": FLOOR, "data": data}
+
+
+def floor_change_of(part: ContentPart) -> FloorChange | None:
+    """Returns what a part changes on the floor; None for any other part."""
+    if not isinstance(part, StructuredDataPart) or part.schema_id != FLOOR:
+        return None
+    data = part.data if isinstance(part.data, Mapping) else {}
+    act, to = data.get("act"), _one_line(data.get("to"))
+    if act not in ("grant", "revoke", "uninvite", "yield") or not (to or act == "yield"):
+        return None
+    why = _one_line(data.get("why"))[:_MAX_REASON]
+    return FloorChange(act, to, why, _one_line(data.get("token"))[:_MAX_NAME])
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from bridge.errors import InvalidData
+import structlog
+
+from bridge.errors import BridgeError, InvalidData
 from bridge.model import AccountId, ActorId, RoomId, split_key
 from bridge.ports.connector import Connector
 from bridge.router.commands.command import Command, CommandCall
 from bridge.router.rooms.rooms import Member
+from bridge.router.signals import MemberSilenced
+from bridge.router.turns.floor import Floor
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True)
@@ -73,8 +79,26 @@ class CurrentLinker:
         return await self._used.uninvite(room, agent)
 
 
+@dataclass(frozen=True)
+class GuestsLeave:
+    """A guest that a convener sends away leaves its room."""
+
+    linker: Linker
+
+    async def member_silenced(self, silenced: MemberSilenced) -> None:
+        """Take the agent out of the room, if somebody had invited it; one of the configuration has
+        its place, but may not speak."""
+        kind, name = split_key(silenced.actor)[0], silenced.actor.removeprefix("agent:")
+        if not silenced.away or kind != "agent":
+            return
+        try:
+            await self.linker.uninvite(silenced.room, name)
+        except BridgeError as error:
+            log.info("no_guest_to_send_away", room=silenced.room, agent=name, why=str(error))
+
+
 def channel_commands(
-    connectors: Mapping[AccountId, Connector], linker: Linker
+    connectors: Mapping[AccountId, Connector], linker: Linker, floor: Floor
 ) -> tuple[Command, ...]:
 
     async def link(call: CommandCall) -> str:
@@ -88,7 +112,8 @@ def channel_commands(
     async def invite(call: CommandCall) -> str:
         who = call.words[0].removeprefix("@").strip("<>")
         invited = await linker.invite(call.room.id, who)
-        if not invited.new:
+        came = await floor.happens(call.room, ActorId(f"agent:{invited.name}"), "invite")
+        if not invited.new and not came:
             return f"{invited.name} is in this room already."
         return f"{invited.name} is in this room now; write @{invited.name} to ask."
 

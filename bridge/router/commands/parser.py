@@ -15,10 +15,11 @@ from bridge.content.markdown import text_to_markdown
 from bridge.content.markdown.mentions import mentioned_actors
 from bridge.content.text.tree import Break, Document, Inline, Paragraph, Text
 from bridge.errors import BridgeError
-from bridge.model import AccountId, CommandGiven, Level, MessagePosted
+from bridge.model import AccountId, CommandGiven, MessagePosted
 from bridge.ports.connector import Connector
 from bridge.router.commands.command import Command, CommandCall, is_admin
 from bridge.router.outbound.notices import Notices, notice_id
+from bridge.router.rooms.features import has_whispers
 from bridge.router.rooms.rooms import Member, Rooms
 from bridge.uacs import TextPart
 
@@ -128,9 +129,7 @@ class Commands:
         )
 
     def _can_whisper(self, member: Member) -> bool:
-        connector = self._connectors.get(member.account)
-        features = connector.capabilities.features if connector else {}
-        return features.get("whispers", Level.DROPPED) in (Level.FULL, Level.PARTIAL)
+        return has_whispers(self._connectors, member.account)
 
 
 def _former_name_note(command: Command, name: str) -> str:

@@ -25,6 +25,7 @@ from bridge.router.outbound.notices import Notices, PressAnswers, plain_markdown
 from bridge.router.rooms.accounts import all_accounts
 from bridge.router.rooms.people import People
 from bridge.router.rooms.rooms import Room, Rooms
+from bridge.router.turns.floor import Floor
 from bridge.router.turns.handovers import HandOvers
 from bridge.router.turns.proposals import NO_THANKS, question_of
 from bridge.router.turns.queue import TurnQueue
@@ -47,6 +48,7 @@ class Proposals:
         answers: PressAnswers,
         linker: Linker,
         hand_overs: HandOvers,
+        floor: Floor,
         queue: TurnQueue,
         new_id: Callable[[], str],
         admins: Collection[str],
@@ -58,6 +60,7 @@ class Proposals:
         self._answers = answers
         self._linker = linker
         self._hand_overs = hand_overs
+        self._floor = floor
         self._queue = queue
         self._new_id = new_id
         self._admins = tuple(admins)
@@ -100,6 +103,7 @@ class Proposals:
         membership = room.membership(agent)
         if membership is None:
             return
+        await self._floor.happens(room, ActorId(f"agent:{agent}"), "invite")
         await self._hand_overs.assign(room, spot_of(membership, question), agent, by)
         turn = NewTurn(
             TurnId(self._new_id()), agent, room.id, MessageId(question.message.message_id),

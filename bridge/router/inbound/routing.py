@@ -200,13 +200,13 @@ class Route:
             for chosen in await self.agents.of(room, event, new) if room.agents else ():
                 membership = chosen.membership
                 session = session_of(membership, room.id, new)
-                if wants_stop(membership, event):
+                if not chosen.hears and wants_stop(membership, event):
                     stops.append(session)
                     continue
                 turns.append(
                     NewTurn(
                         TurnId(self.new_id()), membership.agent, room.id, new.id, session,
-                        called_by=called_by, reason=chosen.reason,
+                        called_by="floor" if chosen.hears else called_by, reason=chosen.reason,
                     )
                 )  # fmt: skip
         return tuple(turns), tuple(stops)

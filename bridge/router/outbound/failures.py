@@ -18,7 +18,6 @@ from bridge.model import (
     DeleteMessage,
     EditMessage,
     LaneId,
-    Level,
     MessageId,
     Operation,
     OperationId,
@@ -36,6 +35,7 @@ from bridge.ports.store.outbox import OutboxStore
 from bridge.router.outbound.failure_marks import FailureMarks
 from bridge.router.outbound.notices import Notices, notice_id, plain_markdown
 from bridge.router.rooms.direct_messages import DirectMessages
+from bridge.router.rooms.features import has_whispers
 from bridge.router.rooms.rooms import Member, Room, Rooms
 from bridge.router.signals import OperationEnded
 
@@ -207,9 +207,7 @@ class DeliveryFailures:
         return member if member and member.listens else None
 
     def _whispered(self, room: Room, home: Member) -> bool:
-        features = self._connectors[home.account].capabilities.features
-        able = features.get("whispers", Level.DROPPED) in (Level.FULL, Level.PARTIAL)
-        return able and room.undelivered == "whisper"
+        return has_whispers(self._connectors, home.account) and room.undelivered == "whisper"
 
     def _words(self, missing: Sequence[OperationRecord]) -> str:
         lines = [self._line(record) for record in missing]

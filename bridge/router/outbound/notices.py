@@ -21,7 +21,6 @@ from bridge.model import (
     ActorId,
     Byline,
     LaneId,
-    Level,
     MessageId,
     OperationId,
     Person,
@@ -37,6 +36,7 @@ from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.admissions import AdmissionStore
 from bridge.ports.store.messages import MessageStore
+from bridge.router.rooms.features import has_whispers
 from bridge.router.rooms.people import People
 from bridge.router.rooms.rooms import Member, Room
 from bridge.uacs import Actor, JsonTree, Message, StructuredDataPart, TextPart
@@ -230,10 +230,7 @@ class PressAnswers:
         member = room.member(event.place.channel)
         if member is None:
             return
-        connector = self.connectors.get(member.account)
-        features = connector.capabilities.features if connector else {}
-        whispers = features.get("whispers", Level.DROPPED) in (Level.FULL, Level.PARTIAL)
-        alone = whispers or event.answers is not None
+        alone = has_whispers(self.connectors, member.account) or event.answers is not None
         if not alone:
             name = await self.people.stored_name(event.actor)
             line = (Strong((Text(name),)), Text(": "), *line)

@@ -30,6 +30,13 @@ def has_threads(connectors: Mapping[AccountId, Connector], account: AccountId) -
     return level_of(connectors, account, "threads") in (Level.FULL, Level.PARTIAL)
 
 
+def has_whispers(connectors: Mapping[AccountId, Connector], account: AccountId) -> bool:
+    """Whether a message can be shown to one person in a channel of an account that is there."""
+    connector = connectors.get(account)
+    features = connector.capabilities.features if connector else {}
+    return features.get("whispers", Level.DROPPED) in (Level.FULL, Level.PARTIAL)
+
+
 def shows_growth(connectors: Mapping[AccountId, Connector], account: AccountId) -> bool:
     """Whether a message can be shown while it is written: where an edit is another message, it
     is said when it is whole."""

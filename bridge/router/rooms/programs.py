@@ -11,7 +11,17 @@ from collections.abc import Sequence
 from pydantic import ValidationError
 
 from bridge.errors import UndecodableEvent
-from bridge.model import EVENT, AccountId, ActorId, ChannelRef, Event, Raw, RoomId, actor_id_of
+from bridge.model import (
+    EVENT,
+    AccountId,
+    ActorId,
+    ChannelRef,
+    Event,
+    MessageId,
+    Raw,
+    RoomId,
+    actor_id_of,
+)
 from bridge.model.refs import PROGRAMS
 
 ACCOUNT = AccountId("(api)")  # no account of a configuration can have this name
@@ -26,6 +36,12 @@ def outside_channel(room: RoomId) -> ChannelRef:
 def outside_actor(name: str) -> ActorId:
     """Who a program is that speaks under this name."""
     return actor_id_of(_PLATFORM, _WORKSPACE, name)
+
+
+def aside_of(message: MessageId, agent: str) -> MessageId:
+    """The id of what a program says to one agent alone, together with a message to all: the agent
+    reads both when it answers the message."""
+    return MessageId(f"{message}+aside:{agent}")
 
 
 def is_outside(channel: ChannelRef) -> bool:

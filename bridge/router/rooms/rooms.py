@@ -61,6 +61,7 @@ class AgentMembership:
       channels, and in direct messages those who are paired. `deny`: those who never do.
     - `operators`: globs of those who may take over from it and hand it over, beside admins.
     - `tools`: the servers whose tools it has.
+    - `convener`: it hears all that is said, and decides which agents and programs may speak.
     - `history_tokens`: how much of the room it reads; `before`: at most from how many seconds
       before the question, None: from any time.
     """
@@ -75,6 +76,7 @@ class AgentMembership:
     bots: bool = False
     operators: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
+    convener: bool = False
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     history_tokens: int = 20_000
@@ -119,6 +121,11 @@ class Room:
         """Whether a member may know what was written before it came. Every member may in a room
         that stands under no configuration."""
         return self.options.history == "shared" or self.epoch is None
+
+    @property
+    def convener(self) -> AgentMembership | None:
+        """The agent that decides who may speak; None where everybody may."""
+        return next((member for member in self.agents if member.convener), None)
 
     def membership(self, agent: str) -> AgentMembership | None:
         """Return the agent's membership in this room; None where the agent is not in it."""

@@ -8,11 +8,13 @@ import structlog
 
 from bridge.model import ActorId, MessageId, PersonId
 from bridge.model.archive_records import StoredMessage
+from bridge.model.floor import FloorWish
 from bridge.model.turn_records import StoredTurn
 from bridge.ports.store.messages import MessageStore
 from bridge.router.outbound.notices import Notices, notice_id, plain_markdown
 from bridge.router.rooms.rooms import AgentMembership, Room, Rooms
 from bridge.router.turns.access import AgentAccess
+from bridge.router.turns.floor import Floor
 from bridge.router.turns.handovers import HandOvers
 from bridge.router.turns.quotas import Quotas
 
@@ -27,6 +29,7 @@ class TurnAdmission:
         store: MessageStore,
         rooms: Rooms,
         hand_overs: HandOvers,
+        floor: Floor,
         access: AgentAccess,
         quotas: Quotas,
         notices: Notices,
@@ -35,6 +38,7 @@ class TurnAdmission:
         self._store = store
         self._rooms = rooms
         self._hand_overs = hand_overs
+        self._floor = floor
         self._access = access
         self._quotas = quotas
         self._notices = notices
@@ -48,6 +52,8 @@ class TurnAdmission:
         membership = None if room is None else room.membership(turn.agent)
         if question is None:
             return ""  # the runner fails the turn
+        if turn.called_by == "floor":
+            return ""  # a convener hears what it has not to answer
         payer = await self._payer(question)
         refusal = ""
         if room is not None and membership is not None:
@@ -57,6 +63,26 @@ class TurnAdmission:
         if turn.attempts == 0:
             await self._quotas.count_turn(turn.room, turn.agent, payer)
         return ""
+
+    async def refuses_aside(
+        self, room: Room, agent: str, actor: ActorId, *, bot: bool, count: bool
+    ) -> str:
+        """Return why an agent does not answer what somebody says to it alone; "" where it does,
+        which counts for the quotas if `count` is set. Raises StoreError."""
+        membership = room.membership(agent)
+        if membership is None:
+            return f"there is no agent {agent!r} in this room"
+        if bot and not membership.bots:
+            return f"{agent} does not answer bots"
+        if refusal := await self._access.refuses(membership, room, actor, None):
+            return refusal
+        if self._floor.state(room, ActorId(f"agent:{agent}")) != "granted":
+            return f"{agent} does not have the floor"
+        payer = await self._person_of(actor) or actor
+        refusal = await self._quotas.refuses(room.id, agent, payer)
+        if count and not refusal:
+            await self._quotas.count_turn(room.id, agent, payer)
+        return refusal
 
     async def _refusal(
         self,
@@ -72,6 +98,10 @@ class TurnAdmission:
         if refusal := await self._access.refuses(membership, room, question.author.id, channel):
             return refusal
         refusal = await self._quotas.refuses(turn.room, turn.agent, payer)
+        if refusal:
+            log.info("quota_exceeded", room=room.id, agent=turn.agent, why=refusal)
+        elif self._floor.state(room, actor := ActorId(f"agent:{turn.agent}")) != "granted":
+            refusal = await self._floor.refuses(room, FloorWish(actor, turn.agent))
         if refusal:
             await self._post_refusal(room, turn, question, refusal)
         return refusal
@@ -114,7 +144,6 @@ class TurnAdmission:
     async def _post_refusal(
         self, room: Room, turn: StoredTurn, question: StoredMessage, refusal: str
     ) -> None:
-        log.info("quota_exceeded", room=room.id, agent=turn.agent, why=refusal)
         member = room.member(question.place.channel) if question.place else None
         await self._notices.post(
             notice_id("spent", turn.id),

@@ -9,7 +9,14 @@ from contextlib import asynccontextmanager
 
 import structlog
 
-from bridge.content.messages.agent_parts import BACK, PERSON, hand_over_of, proposed_by
+from bridge.content.messages.agent_parts import (
+    BACK,
+    PERSON,
+    floor_change_of,
+    hand_over_of,
+    is_hidden,
+    proposed_by,
+)
 from bridge.content.messages.parts import message_text
 from bridge.model import ActorId, MessageId, RoomId, TurnId
 from bridge.model.archive_records import StoredMessage
@@ -19,6 +26,7 @@ from bridge.ports.clock import Clock
 from bridge.ports.store.agents import AgentStore
 from bridge.router.outbound.notices import Notices, notice_id, plain_markdown
 from bridge.router.rooms.rooms import AgentMembership, Room, Rooms
+from bridge.router.turns.floor import Floor
 from bridge.router.turns.handovers import HandOvers
 from bridge.router.turns.proposals import ProposalCards
 from bridge.router.turns.selection import WITHIN, is_named
@@ -38,6 +46,7 @@ class FollowUps:
         rooms: Rooms,
         agents: Mapping[str, Agent],
         hand_overs: HandOvers,
+        floor: Floor,
         notices: Notices,
         proposals: ProposalCards,
         clock: Clock,
@@ -46,6 +55,7 @@ class FollowUps:
         self._rooms = rooms
         self._agents = agents
         self._hand_overs = hand_overs
+        self._floor = floor
         self._notices = notices
         self._proposals = proposals
         self._clock = clock
@@ -68,6 +78,7 @@ class FollowUps:
             if hand_over is None
             else self._next(room, membership, hand_over[0], origin)
         )
+        hearing = _hearing(room, membership, turn, answer, origin)
         why = f"{turn.agent} called it by its name"
         if hand_over is not None:
             gave = "gave the conversation back" if hand_over[0] == BACK else "handed over"
@@ -75,13 +86,15 @@ class FollowUps:
         async with self._counting[room.id]:
             before = await self._called_before(room) if mentioned else 0
             called = mentioned[: max(room.talk.turns - before, 0)]
-            yield tuple(
+            called_turns = tuple(
                 _turn(room, membership_called, turn, answer, origin, number, why)
                 for number, membership_called in enumerate(called)
             )
+            yield (*called_turns, *hearing)
         if len(called) < len(mentioned):
             await self._post_limit(room, before)
         await self._propose(room, membership, answer, origin)
+        await self._change_floor(room, membership, answer, origin)
         if hand_over is not None and (called or not mentioned or hand_over[0] == BACK):
             await self._hand_over(room, membership, hand_over, origin, answer)
 
@@ -94,6 +107,21 @@ class FollowUps:
         if absent:
             own_id = MessageId(answer.message_id)
             await self._proposals.offer(room, membership.agent, absent, own_id, origin)
+
+    async def _change_floor(
+        self, room: Room, membership: AgentMembership, answer: Message, origin: StoredMessage
+    ) -> None:
+        """Do what an answer says of the floor: the agent gives its own back, or, as the convener,
+        decides about others."""
+        for change in filter(None, map(floor_change_of, answer.content)):
+            if change.act == "yield":
+                await self._floor.happens(room, ActorId(answer.actor.id), "yield")
+                spot = spot_of(membership, origin)
+                await self._hand_overs.end(room, spot, membership.agent, change.reason)
+            elif membership.convener:
+                await self._floor.change(room, change)
+            else:
+                log.warning("floor_change_rejected", room=room.id, agent=membership.agent)
 
     async def failed(self, context: TurnContext) -> None:
         """Give the conversation back to the agent that had handed over to one that could not
@@ -115,6 +143,7 @@ class FollowUps:
         hand_over = self._hand_over_in(room, answer)
         if membership is not None:
             await self._propose(room, membership, answer, context.origin)
+            await self._change_floor(room, membership, answer, context.origin)
         if membership is not None and hand_over is not None:
             await self._hand_over(room, membership, hand_over, context.origin, answer)
 
@@ -203,6 +232,26 @@ def _turn(
         "agent",
         reason,
     )
+
+
+def _hearing(
+    room: Room,
+    membership: AgentMembership,
+    turn: StoredTurn,
+    answer: Message,
+    origin: StoredMessage,
+) -> tuple[NewTurn, ...]:
+    """The turn in which the room's convener hears the answer of another agent."""
+    convener = room.convener
+    if convener is None or convener is membership or all(map(is_hidden, answer.content)):
+        return ()
+    return (
+        NewTurn(
+            TurnId(f"{turn.id}.convener"), convener.agent, room.id, MessageId(answer.message_id),
+            session_of(convener, room.id, origin), MessageId(origin.message.message_id), "floor",
+            "it convenes this room, and hears all that is said",
+        ),
+    )  # fmt: skip
 
 
 def _new_holder(room: Room, membership: AgentMembership, to: str) -> list[AgentMembership]:

@@ -56,6 +56,16 @@ class HandOvers:
         hand_overs = (self._by_spot.get((room, spot)) for spot in spots_of(question))
         return next((hand_over for hand_over in hand_overs if hand_over is not None), None)
 
+    @property
+    def all(self) -> tuple[HandOver, ...]:
+        """Every hand-over that is in effect."""
+        return tuple(self._by_spot.values())
+
+    def spots_of(self, room: RoomId, agent: str) -> tuple[str, ...]:
+        """Return the places of a room where this agent answers in place of all others."""
+        held = ((h.spot, h.agent) for h in self._by_spot.values() if h.room == room)
+        return tuple(spot for spot, holder in held if holder == agent)
+
     async def take(self, room: Room, spot: str, by: ActorId, name: str, reason: str = "") -> str:
         """Let a person answer at this place in place of agents, stop what agents are writing there,
         and tell the room. Returns the answer for that person. Raises StoreError."""
@@ -97,6 +107,11 @@ class HandOvers:
             log.info("handover_ended", room=room.id)
             text = f"↩️ @{agent} is done{because}."
         await self._post(room, spot, text)
+
+    def holder(self, room: RoomId, spot: str) -> str | None:
+        """Return the agent that answers at a place in place of all others; None for none."""
+        hand_over = self._by_spot.get((room, spot))
+        return None if hand_over is None else hand_over.agent
 
     def caller_at(self, room: RoomId, spot: str, agent: str) -> str | None:
         """Return the name of the agent that handed over to the one who answers at this place; None

@@ -32,12 +32,14 @@ from bridge.content.text.split import cut_text
 from bridge.model import MessageId, TurnId
 from bridge.model.archive_records import Position, Relation, StoredMessage, View
 from bridge.model.times import datetime_of
+from bridge.model.turn_records import StoredTurn
 from bridge.model.turns import Turn
 from bridge.ports.store.conversations import ConversationStore
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.reading import ReadingStore
 from bridge.ports.store.turns import TurnStore
 from bridge.ports.tools import Tool
+from bridge.router.rooms.programs import aside_of, is_outside
 from bridge.router.rooms.rooms import AgentMembership, Room
 from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.turns.sessions import TurnContext, session_of, view_of
@@ -66,6 +68,8 @@ class History:
         membership = room.membership(stored.agent) or AgentMembership(stored.agent)
         question = await self._store.message(stored.trigger) or origin
         conversation = await self.of(room, membership, stored.id, question.message, origin)
+        if question.place is not None and is_outside(question.place.channel):
+            conversation = await self._with_aside(conversation, stored)
         if tools:
             described = [tool_metadata(tool) for tool in tools]
             metadata = {**(conversation.metadata or {}), "tools": described}
@@ -79,6 +83,15 @@ class History:
             conversation=conversation,
             platforms=tuple(dict.fromkeys(m.channel.platform for m in room.listeners())),
         )
+
+    async def _with_aside(self, conversation: Conversation, turn: StoredTurn) -> Conversation:
+        """The conversation with what a program said to the agent alone, before its question."""
+        aside = await self._store.message(aside_of(turn.trigger, turn.agent))
+        if aside is None:
+            return conversation
+        *before, question = conversation.messages
+        messages = (*before, aside.message, question)
+        return conversation.model_copy(update={"messages": messages})
 
     async def of(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 from urllib.parse import quote
 
@@ -20,13 +20,21 @@ from bridge.model import (
     PostMessage,
     deletion_of,
     edit_of,
+    split_key,
 )
 from bridge.model.admission import Admission
 from bridge.model.archive_records import MessageState, NewMessage
 from bridge.model.refs import ActorId
 from bridge.model.times import datetime_of
 from bridge.model.turn_records import NewTurn, StoredTurn
-from bridge.model.turns import MessageChanged, MessageSaid, PartGiven, Turn, TurnState
+from bridge.model.turns import (
+    MessageChanged,
+    MessageSaid,
+    PartGiven,
+    Turn,
+    TurnState,
+    Whispered,
+)
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.files import Files
@@ -34,8 +42,9 @@ from bridge.ports.store.admissions import AdmissionStore
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.turns import TurnStore
 from bridge.router.outbound.lanes import Lanes
+from bridge.router.outbound.notices import Notices, notice_id, plain_markdown
 from bridge.router.rooms.bylines import AuthorBylines
-from bridge.router.rooms.features import has_threads, shows_growth
+from bridge.router.rooms.features import has_threads, has_whispers, shows_growth
 from bridge.router.rooms.feed import Feed
 from bridge.router.rooms.reference_names import ReferenceNames
 from bridge.router.rooms.rooms import Member
@@ -43,6 +52,18 @@ from bridge.router.runtime.kept_files import with_json_files, with_kept_media
 from bridge.router.turns.answer import Answer, with_content
 from bridge.router.turns.sessions import TurnContext
 from bridge.uacs import Message, to_timestamp
+
+
+def home_of(context: TurnContext, person: ActorId) -> Member | None:
+    """Return the channel of the room where a person is: where they asked, else one of their
+    workspace; None where there is none."""
+    room, origin = context.room, context.origin
+    if origin.place is not None and origin.author.id == person:
+        return room.member(origin.place.channel)
+    platform, workspace = (*split_key(person), "", "")[:2]
+    here = (platform, workspace)
+    found = (m for m in room.listeners() if (m.channel.platform, m.channel.workspace) == here)
+    return next(found, None)
 
 
 class _PublisherStore(AdmissionStore, MessageStore, TurnStore, Protocol):
@@ -96,6 +117,23 @@ class AnswerPosts:
             if not stream or shows_growth(self.connectors, member.account)
         )
 
+    def to_one(self, context: TurnContext, new: NewMessage, to: ActorId) -> PostMessage | None:
+        """Return the post that shows a message to one person where they are; None where their
+        platform cannot do that."""
+        member = home_of(context, to)
+        if member is None or not has_whispers(self.connectors, member.account):
+            return None
+        return PostMessage(
+            id=OperationId(self.new_id()),
+            account=member.account,
+            channel=member.channel,
+            room=context.room.id,
+            message=new.id,
+            byline=self.author_bylines.bylines.of_agent(context.turn.agent),
+            root=context.origin.root if self._in_threads(member) else None,
+            to=to,
+        )
+
     def edits(self, posts: Sequence[PostMessage]) -> list[Operation]:
         """Return the edits of what these posts show."""
         return [edit_of(post, OperationId(self.new_id())) for post in posts]
@@ -111,6 +149,7 @@ class AnswerCompletion:
     cards: Cards
     files: Files | None
     reference_names: ReferenceNames
+    notices: Notices
 
     async def completed(self, message: Message) -> Message:
         """Return the message with fallbacks of its cards, the names of those it mentions, and files
@@ -123,6 +162,20 @@ class AnswerCompletion:
     async def with_kept_files(self, event: PartGiven) -> PartGiven:
         """Return the event with its file kept in the blob store."""
         return await with_kept_media(event, self.files)
+
+    async def post_not_shown(self, context: TurnContext, to: ActorId) -> None:
+        """Say, where the person is, that the agent has words for them which cannot be shown to
+        them alone; once for each turn. Raises StoreError."""
+        member = home_of(context, to)
+        if member is None:
+            return
+        name = await self.reference_names.name_of(to)
+        text = (
+            f"🔒 {context.turn.agent} has an answer for {name} alone, which cannot be shown to one "
+            "person here."
+        )
+        own_id = notice_id("whisper", context.turn.id, to)
+        await self.notices.post(own_id, plain_markdown(text), context.room.id, [member])
 
 
 class AnswerPublisher:
@@ -247,6 +300,32 @@ class AnswerPublisher:
         await self._store.admit(admission)
         self._wake(context)
         self._feed.woke()
+
+    async def whisper(self, context: TurnContext, said: Whispered, number: int) -> None:
+        """Keep what the agent says to one person alone, and show it to them where they are;
+        `number` is its place in the turn. Raises StoreError, and pydantic's ValidationError for
+        parts that are none."""
+        raw = Message.model_validate({
+            "message_id": f"{context.turn.answer_id}/{number}",
+            "timestamp": to_timestamp(datetime_of(self._clock.time())),
+            "actor": {"id": f"agent:{context.turn.agent}", "role": "assistant",
+                      "name": context.turn.agent},
+            "content": [(await self.with_kept_files(PartGiven(part=p))).part for p in said.parts],
+        })  # fmt: skip
+        message = await self._completion.completed(raw)
+        audience = (said.to, ActorId(message.actor.id))
+        new = replace(self._new_message(message, context, "complete"), audience=audience)
+        post = self._posts.to_one(context, new, said.to)
+        admission = Admission(
+            outcome="whisper",
+            message=new,
+            timelines=(context.room.timeline,),
+            operations=() if post is None else (post,),
+        )
+        await self._store.admit(admission)
+        if post is None:
+            await self._completion.post_not_shown(context, said.to)
+        self._wake(context)
 
     async def withdraw(self, turn: StoredTurn) -> None:
         """Delete the turn's answer, if anything of it stands. Raises StoreError."""

@@ -24,6 +24,7 @@ from bridge.ports.store.turns import TurnStore
 from bridge.router.rooms.feed import Feed
 from bridge.router.rooms.rooms import AgentMembership, Rooms
 from bridge.router.runtime.timeouts import Timeouts
+from bridge.router.signals import MemberSilenced
 from bridge.router.turns.admission import TurnAdmission
 from bridge.router.turns.history import shown_while_working
 from bridge.router.turns.inputs import Inputs
@@ -171,6 +172,16 @@ class TurnQueue:
             if running is None or running.turn.room != room:
                 continue
             if await self._admission.is_taken(running.turn):
+                running.inputs.stop(None)
+
+    async def member_silenced(self, silenced: MemberSilenced) -> None:
+        """Stop the turns of an agent that lost the floor of a room; its answers stay as far as they
+        are written."""
+        for session in list(self._sessions.values()):
+            running = session.running
+            if running is None or running.turn.room != silenced.room:
+                continue
+            if silenced.actor == f"agent:{running.turn.agent}":
                 running.inputs.stop(None)
 
     async def question_changed(self, change: Change) -> None:

@@ -29,6 +29,7 @@ from bridge.model.turns import (
     Turn,
     TurnDone,
     TurnFailed,
+    Whispered,
 )
 from bridge.ports.agent import Agent
 from bridge.ports.clock import Clock
@@ -46,6 +47,7 @@ from bridge.router.runtime.deadlines import Deadlines
 from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.turns.answer import Answer
 from bridge.router.turns.card_repair import CardRepair
+from bridge.router.turns.floor import Floor
 from bridge.router.turns.follow_ups import FollowUps
 from bridge.router.turns.history import History, known_until
 from bridge.router.turns.inputs import Inputs
@@ -146,10 +148,12 @@ class TurnPreparation:
         tools: Tools,
         catalogue: ToolCatalogue,
         cards: Cards,
+        floor: Floor,
         clock: Clock,
         timeouts: Timeouts,
     ) -> None:
         self._history = history
+        self._floor = floor
         self._tools = tools
         self._catalogue = catalogue
         self._cards = cards
@@ -163,6 +167,9 @@ class TurnPreparation:
         deadlines = Deadlines(self._timeouts.turn_idle, self._timeouts.turn_total)
         calls = self._tools.calls(offered, context, inputs, deadlines)
         turn = await self._history.turn(context, offered)
+        floor, overheard = self._floor.view(context.room), context.turn.called_by == "floor"
+        if floor is not None:
+            turn = turn.model_copy(update={"floor": floor, "overheard": overheard})
         answer = Answer(
             context.turn.answer_id, agent, self._clock.time(),
             shows_tools=context.room.options.show_tools != "off",
@@ -255,6 +262,14 @@ class AgentListener:
             running.said += 1
             await self._publisher.say(running.context, event, running.said)
             return
+        if isinstance(event, Whispered):
+            running.said += 1
+            heard = {m.actor.id for m in running.turn.conversation.messages}
+            if event.to in heard:
+                await self._publisher.whisper(running.context, event, running.said)
+            else:  # agents write to nobody who has not spoken to them
+                log.warning("whisper_rejected", agent=running.turn.agent, to=event.to)
+            return
         if isinstance(event, ToolCalled) and not running.calls.runs(event.part):
             await self._store.set_turn(running.turn.id, "running", tool_called=True)
         if isinstance(event, ToolCalled | ApprovalWanted):
@@ -291,6 +306,8 @@ class AnswerPresenter:
     async def show_typing(self, running: RunningTurn) -> None:
         """Show that the agent works, until there is something to read."""
         answer, room, is_late = running.answer, running.context.room, False
+        if running.turn.overheard:
+            return  # most often the agent has nothing to say
         work = AgentWork(running.turn.agent, running.context.origin.root)
         try:
             while not answer.visible:

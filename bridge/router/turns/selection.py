@@ -42,6 +42,7 @@ WITHIN = 3600.0  # seconds for which turns that agents and bots called are count
 _IN_ITS_THREAD: Rank = (0, 16)
 _NAMED = "its name was called"
 _REPLIED = "the message replies to it"
+_CONVENES = "it convenes this room, and hears all that is said"
 _HANDED_OVER = "the conversation was handed over to it"
 
 
@@ -51,10 +52,12 @@ class _SelectionStore(AgentStore, PeopleStore, TurnStore, Protocol):
 
 @dataclass(frozen=True)
 class Chosen:
-    """An agent that answers, and in words why it was chosen."""
+    """An agent that answers, and in words why it was chosen; `hears`: the message is not for it,
+    and it need not answer."""
 
     membership: AgentMembership
     reason: str
+    hears: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,8 +71,17 @@ class AgentSelection:
 
     async def of(self, room: Room, event: MessagePosted, new: NewMessage) -> Sequence[Chosen]:
         """Return the agents that answer the message, of those that admit its author; none where a
-        person has taken over. An author whom an addressed agent does not admit is told so. Raises
-        StoreError."""
+        person has taken over. An author whom an addressed agent does not admit is told so. The
+        room's convener hears every message. Raises StoreError."""
+        answering = await self._admitted(room, event, new)
+        convener = room.convener
+        if convener is None or any(chosen.membership is convener for chosen in answering):
+            return answering
+        return [*answering, Chosen(convener, _CONVENES, hears=True)]
+
+    async def _admitted(
+        self, room: Room, event: MessagePosted, new: NewMessage
+    ) -> Sequence[Chosen]:
         addressed = await self._addressed(room, event, new)
         if not addressed:
             return ()

@@ -12,7 +12,7 @@ DELETE FROM handovers WHERE room = ? AND spot = ?;
 SELECT room, spot, agent, by, at, earlier FROM handovers ORDER BY at, room, spot;
 
 -- name: called_by_others
-SELECT count(*) FROM turns WHERE room = ?1 AND asked_at >= ?2 AND called_by <> 'person'
+SELECT count(*) FROM turns WHERE room = ?1 AND asked_at >= ?2 AND called_by IN ('agent', 'bot')
   AND n > coalesce((SELECT max(n) FROM turns WHERE room = ?1 AND called_by = 'person'), 0);
 
 -- name: spend

@@ -21,6 +21,7 @@ from bridge.ports.blobs import Blobs
 from bridge.ports.clock import Clock
 from bridge.ports.store.whole import Store
 from bridge.router import Router
+from bridge.router.turns.visitors import Visitors
 from bridge.testing.memory_blobs import MemoryBlobs
 from bridge.uacs import ContentPart, Message
 from tests.router.conftest import RouterRig
@@ -190,6 +191,10 @@ class RigGateway:
 
     def reading(self) -> AbstractContextManager[asyncio.Event]:
         return self._router.operations.reading()
+
+    @property
+    def visitors(self) -> Visitors:
+        return self._router.operations.visitors
 
     def complete(self, message: Message) -> Message:
         return self._router.operations.complete(message)

@@ -4,6 +4,7 @@ another, and agents that answer one another come to an end."""
 from __future__ import annotations
 
 import asyncio
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from bridge.app.build import Bridge
 from bridge.model import RoomId
 from tests.app.api.served import ROOM, token_for
 from tests.e2e.local_sandbox import configuration, local_sandbox, running
+from tests.free_ports import free_port
 from tests.waiting import LONGEST_WAIT
 
 
@@ -49,3 +51,45 @@ async def test_a_person_of_one_bridge_speaks_in_a_room_of_another(tmp_path: Path
 
             (heard,) = [m for m in there.standing("discord", ROOM) if "in the library" in m.text]
             assert heard.author.endswith("(neighbour)")
+
+
+async def test_bridges_that_are_agents_of_one_another_come_to_an_end(tmp_path: Path) -> None:
+    async with local_sandbox(names=("slack",)) as here, local_sandbox(names=("discord",)) as there:
+        ends: list[tuple[Any, Any]] = []
+        async with AsyncExitStack() as stack:
+            for local, name in ((here, "here"), (there, "there")):
+                settings = configuration(local, tmp_path / f"{name}.sqlite3", channels=(ROOM,))
+                settings["web"] = {**settings.get("web", {}), "port": free_port()}
+                ends.append((local, settings))
+            for (_, own), (_, other) in (ends, reversed(ends)):
+                key = tmp_path / f"{own['web']['port']}.token"
+                key.write_text("until the other bridge runs")
+                own["agents"]["neighbour"] = {
+                    "kind": "openfloor", "private_addresses": True, "api_key": {"file": str(key)},
+                    "url": f"http://127.0.0.1:{other['web']['port']}/openfloor/{ROOM}",
+                }  # fmt: skip
+                own["rooms"][ROOM]["agents"] = [
+                    {"agent": "neighbour", "listen": "always", "bots": True}
+                ]
+                own["rooms"][ROOM] |= {"agents_talk": "mention", "agents_turns": 3}
+            bridges = [(await stack.enter_async_context(running(*end)))[0] for end in ends]
+            for (_, own), other in zip(ends, reversed(bridges), strict=True):
+                token = await token_for(other.store, other.clock, "neighbour", role="human")
+                (tmp_path / f"{own['web']['port']}.token").write_text(token)
+
+            await here.say("slack", ROOM, "Is there an echo?")
+            await there.until(
+                lambda: any("an echo" in m.text for m in there.standing("discord", ROOM))
+            )
+            for bridge in bridges * 2:
+                await bridge.router.settled()
+            turns = [
+                await bridge.store.turns_of_room(RoomId(ROOM), since=0.0, limit=100)
+                for bridge in bridges
+            ]
+
+        for local, platform in ((here, "slack"), (there, "discord")):
+            texts = [message.text for message in local.standing(platform, ROOM)]
+            assert sum("Is there an echo?" in text for text in texts) == 1, texts
+        assert [len(each) for each in turns] == [1, 1]
+        assert {turn.state for each in turns for turn in each} == {"done"}

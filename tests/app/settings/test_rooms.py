@@ -52,3 +52,24 @@ def test_a_language_without_a_translator_is_an_error(
 ) -> None:
     with pytest.raises(ConfigError, match=problem):
         settings(room, member)
+
+
+@pytest.mark.parametrize(
+    ("memberships", "problem"),
+    [
+        ([{"agent": "echo", "convener": True}], "'echo' is of the kind echo, not openfloor"),
+        (
+            [{"agent": "chair", "convener": True}, {"agent": "second", "convener": True}],
+            r"agents\[1\].convener: 'chair' convenes this room already",
+        ),
+    ],
+)
+def test_a_room_has_one_convener_that_speaks_open_floor(
+    memberships: list[dict[str, Any]], problem: str
+) -> None:
+    floor = {"kind": "openfloor", "url": "https://chair.test/of"}
+    tin = {"platform": "irc", "host": "h", "nick": "n"}
+    room = {"members": [{"account": "tin", "channel": "#x"}], "agents": memberships}
+    agents = {"echo": {"kind": "echo"}, "chair": floor, "second": floor}
+    with pytest.raises(ConfigError, match=problem):
+        settings_of({"accounts": {"tin": tin}, "agents": agents, "rooms": {"lobby": room}})
