@@ -52,6 +52,7 @@ from bridge.router.outbound.references import Groups
 from bridge.router.recovery.other_bridges import instance_of
 from bridge.router.rooms.rooms import Room
 from bridge.router.turns.quotas import Prices, QuotaSettings
+from bridge.router.turns.visitors import Visitors
 from bridge.router.wiring import Configuration, ContentServices
 from bridge.runtime.clock import SystemClock
 from bridge.runtime.discovery import CONNECTORS, agent_type, connector_type, names_of, policy_type
@@ -122,12 +123,17 @@ class _AgentTools:
         return AccountShelf(self.key_value_access, AccountId(f"agent:{agent}"))
 
 
+def _not_running() -> Visitors:
+    raise ConfigError("The bridge does not run yet")
+
+
 class _Current:
     """The settings that are in effect, for what is built before the bridge."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = lambda: settings
         self.room_of: Callable[[RoomId], Room | None] = lambda _: None
+        self.visitors: Callable[[], Visitors] = _not_running
 
     def home(self) -> Home:
         return home_of(self.settings())
@@ -162,6 +168,7 @@ async def build(settings: Settings) -> Bridge:
         consultations = Consultations(
             store, clock, directory, agents, lambda room: current.room_of(room),
             partial(_agent_at, current, directory, store, clock, files),
+            lambda: current.visitors(),
         )  # fmt: skip
         own = {AGENT_TOOLS: AgentTools(directory, consultations)}
         tools = open_toolbox(settings.tools, SecretReader(store), clock, files, own)
@@ -191,6 +198,7 @@ async def build(settings: Settings) -> Bridge:
     )  # fmt: skip
     current.settings = lambda: bridge.settings
     current.room_of = lambda room: bridge.rooms.by_id.get(room)
+    current.visitors = lambda: router.operations.visitors
     return bridge
 
 

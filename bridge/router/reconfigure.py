@@ -57,6 +57,7 @@ class Reconfigure:
         shared, now = self._shared, self._shared.clock.time()
         greeting = greet(shared.rooms, shared.connectors, self._parts.outbound.notices, now)
         shared.background.spawn(greeting, "greet")
+        shared.background.spawn(self._parts.turns.greetings.post(), "greetings of agents")
         shared.background.spawn(self._begin_backfills(), "begin backfills")
         self._parts.turns.catalogue.changed(None)
 

@@ -97,6 +97,7 @@ from bridge.router.turns.approvals import Approvals
 from bridge.router.turns.departures import Departures
 from bridge.router.turns.floor import Floor
 from bridge.router.turns.follow_ups import FollowUps
+from bridge.router.turns.greetings import AgentGreetings
 from bridge.router.turns.handovers import HandOvers
 from bridge.router.turns.history import History
 from bridge.router.turns.proposals import ProposalCards
@@ -194,6 +195,7 @@ class TurnParts:
     approvals: Approvals
     catalogue: ToolCatalogue
     hand_overs: HandOvers
+    greetings: AgentGreetings
     floor: Floor
     departures: Departures
     access: AgentAccess
@@ -398,6 +400,9 @@ def wire_turns(
         approvals=approvals,
         catalogue=catalogue,
         hand_overs=hand_overs,
+        greetings=AgentGreetings(
+            store, all_rooms, rooms.bylines, clock, new_id, outbound.lanes.wake
+        ),
         floor=floor,
         departures=departures,
         access=access,

@@ -112,9 +112,9 @@ def diagram_of(story: str) -> str:
     return text.partition("\n```")[0]
 
 
-def person_in(drawn: str, name: str) -> str:
+def person_in(drawn: str, name: str, short: str = "S1") -> str:
     """The diagram with the story's person in place of the local platform's."""
-    return re.sub(r"participant S1 as .*", f"participant S1 as {name}", drawn)
+    return re.sub(rf"participant {short} as .*", f"participant {short} as {name}", drawn)
 
 
 def plain(text: str) -> str:

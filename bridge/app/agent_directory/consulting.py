@@ -31,6 +31,7 @@ from bridge.ports.store.messages import MessageStore
 from bridge.ports.tools import ToolUse
 from bridge.router.rooms.rooms import Room
 from bridge.router.turns.answer import Answer
+from bridge.router.turns.visitors import Visitors
 from bridge.runtime.never import never
 from bridge.uacs import Actor, Conversation, Message, TextPart, to_timestamp
 
@@ -54,8 +55,9 @@ class _ConsultingStore(AdmissionStore, ConversationStore, MessageStore, Protocol
 
 class Consultations:
     """Questions of agents to others: those of the room by name, and those at addresses that may be
-    invited. `open_agent` gives the agent at an address, and raises ConfigError for one that may
-    not."""
+    invited. Agents of the room answer an agent as they answer programs: by their lists of who may
+    ask, and within quotas. `open_agent` gives the agent at an address, and raises ConfigError for
+    one that may not."""
 
     def __init__(
         self,
@@ -65,6 +67,7 @@ class Consultations:
         agents: Mapping[str, Agent],
         room_of: Callable[[RoomId], Room | None],
         open_agent: Callable[[str], Awaitable[Agent]],
+        visitors: Callable[[], Visitors],
     ) -> None:
         self._store = store
         self._clock = clock
@@ -72,6 +75,7 @@ class Consultations:
         self._agents = agents
         self._room_of = room_of
         self._open_agent = open_agent
+        self._visitors = visitors
 
     async def ask(self, use: ToolUse, who: str, question: str) -> Consulted:
         """Ask an agent, and return its answer.
@@ -150,6 +154,10 @@ class Consultations:
         if name == use.agent:
             raise AgentError("an agent does not ask itself")
         if room.membership(name) is not None and name in self._agents:
+            asker = ActorId(f"agent:{use.agent}")
+            refuses = self._visitors().refuses_aside
+            if refusal := await refuses(room.id, name, asker, bot=False, count=True):
+                raise AgentError(f"{name} does not answer: {refusal}")
             return self._agents[name]
         url = name if "://" in name else ""
         if not url and (manifest := await self._directory.describe(name)) is not None:

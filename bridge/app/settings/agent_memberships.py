@@ -101,6 +101,11 @@ class MembershipSettings(StrictSettings):
         default=(),
         description="Who may take over from it and hand it over, besides admins: globs of ids.",
     )
+    greeting: str = Field(
+        default="",
+        max_length=2000,
+        description="What it says when it comes into the room, once, in Markdown.",
+    )
     convener: bool = Field(
         default=False,
         description="Whether it hears all that is said, and decides which agents and programs may "
@@ -131,6 +136,7 @@ def membership_of(settings: MembershipSettings) -> AgentMembership:
         bots=settings.bots,
         operators=settings.operators,
         tools=settings.tools or (),
+        greeting=settings.greeting,
         convener=settings.convener,
         allow=settings.allow,
         deny=settings.deny,

@@ -12,6 +12,7 @@ from bridge.errors import BridgeError, InvalidData
 from bridge.model import AccountId, ActorId, RoomId, split_key
 from bridge.ports.connector import Connector
 from bridge.router.commands.command import Command, CommandCall
+from bridge.router.rooms.programs import outside_actor
 from bridge.router.rooms.rooms import Member
 from bridge.router.signals import MemberSilenced
 from bridge.router.turns.floor import Floor
@@ -111,6 +112,8 @@ def channel_commands(
 
     async def invite(call: CommandCall) -> str:
         who = call.words[0].removeprefix("@").strip("<>")
+        if await floor.happens(call.room, outside_actor(who), "invite"):
+            return f"{who} may come back."  # a program that the convener had sent away
         invited = await linker.invite(call.room.id, who)
         came = await floor.happens(call.room, ActorId(f"agent:{invited.name}"), "invite")
         if not invited.new and not came:

@@ -61,6 +61,7 @@ class AgentMembership:
       channels, and in direct messages those who are paired. `deny`: those who never do.
     - `operators`: globs of those who may take over from it and hand it over, beside admins.
     - `tools`: the servers whose tools it has.
+    - `greeting`: Markdown that it says when it comes into the room, once; empty: nothing.
     - `convener`: it hears all that is said, and decides which agents and programs may speak.
     - `history_tokens`: how much of the room it reads; `before`: at most from how many seconds
       before the question, None: from any time.
@@ -76,6 +77,7 @@ class AgentMembership:
     bots: bool = False
     operators: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
+    greeting: str = ""
     convener: bool = False
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()

@@ -3,8 +3,9 @@ the invitations and good-byes between agents."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from bridge.app.cli.commands.sequence import room_named, safe
 from bridge.content.messages.agent_parts import BACK, PERSON, hand_over_of
@@ -39,10 +40,34 @@ async def speakers_of(
     everybody = {message.message_id for message in public.messages}
     private = [m for m in conversation.messages if m.message_id not in everybody]
     diagram = _Diagram(addresses, _partners(private))
-    for message in conversation.messages:
+    for message in _as_they_ended(conversation.messages, everybody):
         if message.actor.id != BRIDGE:
             await diagram.add(store, message)
     return "\n".join(diagram.lines())
+
+
+def _as_they_ended(messages: Sequence[Message], everybody: Collection[str]) -> Sequence[Message]:
+    """The messages in order, an answer after what its agent asked others meanwhile: it begins to be
+    shown before it is whole."""
+    ordered: list[Message] = []
+    for message in messages:
+        place = len(ordered)
+        while (
+            message.message_id not in everybody and place and _goes_on(ordered[place - 1], message)
+        ):
+            place -= 1
+        ordered.insert(place, message)
+    return ordered
+
+
+def _goes_on(answer: Message, message: Message) -> bool:
+    """Whether an answer was not whole when a message was said."""
+    latency = (answer.metadata or {}).get("latency")
+    total = latency.get("total_ms") if isinstance(latency, dict) else None
+    if not isinstance(total, int | float):
+        return False
+    said, began = (datetime.fromisoformat(one.timestamp) for one in (message, answer))
+    return (said - began).total_seconds() * 1000 < total
 
 
 def _partners(private: Sequence[Message]) -> Mapping[str, Actor]:

@@ -69,7 +69,7 @@ def with_agents(
             agent["kind"] = "openfloor"
         settings["agents"][name] = agent
     settings["rooms"][room]["agents"] = [
-        {"agent": story.host, "listen": "always"},
+        {"agent": story.host, "listen": "always", "greeting": story.welcome},
         *({"agent": name, "listen": "mentions"} for name in story.in_room[1:]),
     ]
     if story.mediation is not None:

@@ -54,6 +54,9 @@ SMART_LIBRARY = Story(
             "keyphrases": ["books", "authors", "ISBN", "editors"],
         }
     },
+    welcome="Welcome to the OVON Smart Library service! I can look up information about books if "
+    "you provide a valid ISBN number with a Whisper. If you prefer, you can also send me a Natural "
+    "Language utterance and I'll reply you!",
     others=(
         ("Heli", "https://nationalLibraryArchive1.org"), ("Kalev", "https://estonianlibrary2.org"),
     ),

@@ -49,6 +49,7 @@ class Story:
       those that it asks by name first.
     - `manifests`: what agents say of themselves; `others`: names and addresses of further agents
       that are proposed and not there.
+    - `welcome`: what the host says before anybody else.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Story:
     mediation: Mediation | None = None
     manifests: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     others: tuple[tuple[str, str], ...] = ()
+    welcome: str = ""
 
     @property
     def in_room(self) -> Sequence[str]:
@@ -68,7 +70,7 @@ class Story:
 
     def dialogue(self, errands: int | None = None) -> list[tuple[str, str]]:
         """Return who says what, in order; of the first `errands` invitations alone, or of all."""
-        said: list[tuple[str, str]] = []
+        said = [(self.host, self.welcome)] if self.welcome else []
         invitations = 0
         for heard, says, then, _ in self.agents[self.host]:
             if invitations == errands and heard != RETURNED:
