@@ -127,6 +127,11 @@ def seconds_of(text: str) -> float | None:
     return int(match[1]) * _UNITS[match[2]]
 
 
+def has_expired(token: ApiToken, now: float) -> bool:
+    """Whether a token is not valid any more; `now` is in seconds since 1970."""
+    return token.expires is not None and token.expires <= now
+
+
 @dataclass(frozen=True)
 class Caller:
     """A program whose token is valid."""
@@ -212,7 +217,7 @@ class Authenticator:
         return Caller(record)
 
     def _has_expired(self, token: ApiToken) -> bool:
-        return token.expires is not None and token.expires <= self._clock.time()
+        return has_expired(token, self._clock.time())
 
     def _count(self, token: ApiToken) -> None:
         now, rate = self._clock.monotonic(), token.per_minute / 60

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -53,7 +54,7 @@ class Asides:
         """Return when agents have answered all of these, or the time is over."""
         tasks = [task for one in asides if (task := self._running.get(one.question))]
         if tasks:
-            await asyncio.wait(tasks, timeout=seconds)
+            await asyncio.wait(tasks, timeout=None if seconds == math.inf else seconds)
 
     async def answers(self, room: RoomView, asides: Sequence[Aside]) -> Sequence[Answered]:
         """Return the asides that are over. One whose agent was interrupted by a stop of the bridge

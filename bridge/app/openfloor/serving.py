@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from urllib.parse import urlsplit
 
 import structlog
 
+from bridge.agents.settings import address_of
 from bridge.app.agent_directory.directory import Directory
 from bridge.app.agent_directory.home import Home
-from bridge.app.api.api_keys import Caller
+from bridge.app.api.api_keys import Caller, has_expired
 from bridge.app.api.gateway import Gateway, RoomView
 from bridge.app.api.speakers import is_of
 from bridge.app.api.view import outside_view
@@ -19,9 +22,12 @@ from bridge.app.openfloor.asides import Asides
 from bridge.app.openfloor.failing import OnFailure, failures, in_place_of
 from bridge.app.openfloor.hearing import Hearing
 from bridge.app.openfloor.manifests import manifest_of_agent, manifest_of_room
+from bridge.app.openfloor.pushes import Late, Pushes, PushTarget
 from bridge.app.openfloor.speakers import author_of
 from bridge.app.openfloor.visit_floor import VisitFloor
 from bridge.app.openfloor.visits import Visit, Visits
+from bridge.content.text.globs import matches
+from bridge.model import MessageId
 from bridge.model.archive_records import Position, StoredMessage
 from bridge.model.floor import FloorWish
 from bridge.model.times import datetime_of
@@ -68,6 +74,7 @@ class ServingOptions:
     - `require_invite`: whether an utterance of a peer that has not invited the room is ignored.
     - `on_failure`: what a peer gets when an agent cannot answer it.
     - `discovery`: whether peers that look for agents are told of all that the bridge knows.
+    - `push`: globs of the hosts to which late answers are sent.
     """
 
     answer_within: float
@@ -75,6 +82,7 @@ class ServingOptions:
     require_invite: bool = False
     on_failure: OnFailure = "yield"
     discovery: bool = False
+    push: tuple[str, ...] = ()
 
 
 class Serving:
@@ -86,12 +94,14 @@ class Serving:
         home: Home,
         directory: Directory,
         asides: Asides,
+        pushes: Pushes,
         options: ServingOptions,
     ) -> None:
         self._gateway = gateway
         self._home = home
         self._directory = directory
         self._asides = asides
+        self._pushes = pushes
         self._options = options
         self._hearing = Hearing(gateway, home, asides)
 
@@ -110,11 +120,12 @@ class Serving:
             StoreError: the store cannot be read or written.
         """
         caller.require_scope("post")
+        await self._pushes.drop(caller.name, room.id, envelope.talk.id)
         visits = Visits(self._gateway.store, caller.name)
         known = await visits.get(room.id, envelope.talk.id) or Visit(Position())
         now = self._gateway.clock.time()
         visit = known.hearing(body, now, self._options.idle_seconds)
-        floor = VisitFloor(caller, room, envelope, visit)
+        floor = VisitFloor(caller, room, envelope, visit, push=self._push_address(envelope))
         for event in envelope.events:
             if self._is_for_us(event, room):
                 await self._take(floor, event)
@@ -122,12 +133,54 @@ class Serving:
             await self._agents_have_answered(floor)
         if floor.visit.joined:
             caller.require_scope("read")
-            floor.visit = await self._tell(floor)
-            await self._tell_asides(floor)
-            await self._tell_failures(floor)
-            floor.visit = floor.visit.after("sent")
+            await self._tell_all(floor)
         await visits.put(room.id, envelope.talk.id, floor.visit)
+        if floor.push and floor.visit.joined and (floor.visit.asides or await self._works(floor)):
+            await self._pushes.put(_target(floor))
         return envelope_json(self._envelope(floor))
+
+    async def late(self, target: PushTarget) -> Late | None:
+        """Wait until agents have answered what a peer said, and return the envelope with that; None
+        where the peer may not have it any more, or has it. Raises StoreError."""
+        store = self._gateway.store
+        token = await store.token(target.program)
+        room = next((room for room in self._gateway.rooms() if room.id == target.room), None)
+        if token is None or room is None:
+            return None
+        caller, visits = Caller(token), Visits(store, target.program)
+        now = self._gateway.clock.time()
+        if "read" not in token.scopes or not caller.sees(room.id) or has_expired(token, now):
+            return None
+        asked = Envelope(
+            talk=Talk(target.talk), sender=Sender(target.speaker or None),
+            root="ovon" if target.root == "ovon" else "openFloor", version=target.version,
+        )  # fmt: skip
+        questions = [MessageId(question) for question in target.questions.split("\n") if question]
+        floor = VisitFloor(
+            caller, room, asked, await visits.get(room.id, target.talk) or Visit(Position()),
+            posted=questions, push=target.url,
+        )  # fmt: skip
+        await self._agents_have_answered(floor, seconds=math.inf)
+        if not floor.visit.joined:
+            return None
+        await self._tell_all(floor)
+        deliver = partial(visits.put, room.id, target.talk, floor.visit)
+        return Late(envelope_json(self._envelope(floor)), deliver) if floor.events else None
+
+    async def _tell_all(self, floor: VisitFloor) -> None:
+        floor.visit = await self._tell(floor)
+        await self._tell_asides(floor)
+        await self._tell_failures(floor)
+        floor.visit = floor.visit.after("sent")
+
+    def _push_address(self, envelope: Envelope) -> str:
+        """The address of a peer to which late answers go; "" where none is allowed."""
+        url = envelope.sender.reply_to or envelope.sender.service_url or ""
+        try:
+            host = urlsplit(address_of(url, query=True)).hostname or ""
+        except ValueError:
+            return ""
+        return url if any(matches(glob, host) for glob in self._options.push) else ""
 
     def _is_for_us(self, event: Event, room: RoomView) -> bool:
         to = event.to
@@ -208,13 +261,14 @@ class Serving:
         if found or event.scope != "external" or self._options.discovery:
             floor.events.append(Event(PUBLISH_MANIFESTS, servicing=tuple(found)))
 
-    async def _agents_have_answered(self, floor: VisitFloor) -> None:
+    async def _agents_have_answered(self, floor: VisitFloor, seconds: float | None = None) -> None:
         """Wait until the turns that the messages caused are over, and what agents answer alone; or
         the time is."""
         clock = self._gateway.clock
-        until = clock.monotonic() + self._options.answer_within
+        within = self._options.answer_within if seconds is None else seconds
+        until = clock.monotonic() + within
         await self._asides.answers(floor.room, floor.visit.asides)  # begins what a stop cut off
-        await self._asides.wait(floor.visit.asides, self._options.answer_within)
+        await self._asides.wait(floor.visit.asides, within)
         with self._gateway.reading() as news:
             while await self._works(floor) and clock.monotonic() < until:
                 news.clear()
@@ -245,7 +299,7 @@ class Serving:
                 ):
                     floor.events.append(self._said(floor, event.stored))
             visit = replace(visit, position=event.position)
-        if floor.posted and not floor.events and await self._works(floor):
+        if floor.posted and not floor.events and not floor.push and await self._works(floor):
             floor.events.append(self._moment(floor, floor.posted[-1]))
         return visit
 
@@ -263,7 +317,7 @@ class Serving:
         done = [answered.aside for answered in over]
         left = tuple(aside for aside in floor.visit.asides if aside not in done)
         floor.visit = replace(floor.visit, asides=left)
-        if left and not floor.events:
+        if left and not floor.events and not floor.push:
             floor.events.append(self._moment(floor, left[0].question))
 
     async def _tell_failures(self, floor: VisitFloor) -> None:
@@ -304,6 +358,20 @@ class Serving:
             root=asked.root,
             version=asked.version,
         )
+
+
+def _target(floor: VisitFloor) -> PushTarget:
+    envelope = floor.envelope
+    return PushTarget(
+        program=floor.caller.name,
+        room=str(floor.room.id),
+        talk=envelope.talk.id,
+        questions="\n".join(floor.posted),
+        url=floor.push,
+        root=envelope.root,
+        version=envelope.version,
+        speaker=envelope.sender.speaker_uri or "",
+    )
 
 
 def _task_in(envelope: Envelope) -> str:

@@ -18,6 +18,7 @@ class VisitFloor:
     - `visit`: the peer's conversation with the room, as it is after the events until now.
     - `events`: those of the answer.
     - `posted`: the messages that the envelope said.
+    - `push`: the address to which late answers go; "" where the peer has to ask for them.
     """
 
     caller: Caller
@@ -26,3 +27,4 @@ class VisitFloor:
     visit: Visit
     events: list[Event] = field(default_factory=list[Event])
     posted: list[MessageId] = field(default_factory=list[MessageId])
+    push: str = ""

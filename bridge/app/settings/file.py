@@ -143,6 +143,11 @@ class OpenFloorServerSettings(StrictSettings):
         description="Whether peers that look for agents are told of all that the bridge knows, "
         "ranked for their task.",
     )
+    push: tuple[Glob, ...] = Field(
+        default=(),
+        description="Hosts (globs) of peers to whose address (`replyTo`, `serviceUrl`) answers are "
+        "posted that took longer than `answer_seconds`; none: they come with the next answer.",
+    )
     require_invite: bool = Field(
         default=False,
         description="Whether a peer has to invite a room before it speaks; otherwise its first "

@@ -37,6 +37,7 @@ from bridge.app.control import ControlAccess
 from bridge.app.files.derived import forget_files
 from bridge.app.files.file_links import file_routes
 from bridge.app.openfloor.asides import Asides
+from bridge.app.openfloor.pushes import Pushes
 from bridge.app.openfloor.routes import OpenFloor
 from bridge.app.openfloor.serving import Serving, ServingOptions
 from bridge.app.redaction import hide_paths, hide_secrets
@@ -116,7 +117,13 @@ def web_app(bridge: Bridge, control: ControlAccess | None = None) -> Starlette:
     gateway = BridgeGateway(bridge)
     api = Api(gateway)
     asides = Asides(gateway, bridge.consultations)
-    floors = OpenFloor(gateway, lambda: _serving(bridge, gateway, asides))
+    pushes = Pushes(
+        bridge.store,
+        bridge.clock,
+        lambda target: _serving(bridge, gateway, asides, pushes).late(target),
+        lambda: bridge.settings.openfloor.private_addresses,
+    )
+    floors = OpenFloor(gateway, lambda: _serving(bridge, gateway, asides, pushes))
     a2a = A2A(
         gateway,
         lambda: home_of(bridge.settings),
@@ -146,13 +153,17 @@ def web_app(bridge: Bridge, control: ControlAccess | None = None) -> Starlette:
     )
 
     async def close() -> None:
-        await asyncio.gather(api.close(), a2a.close(), asides.close())
+        await asyncio.gather(api.close(), a2a.close(), pushes.close(), asides.close())
 
-    app.state.start, app.state.close = a2a.start, close
+    async def start() -> None:
+        await a2a.start()
+        await pushes.start()
+
+    app.state.start, app.state.close = start, close
     return app
 
 
-def _serving(bridge: Bridge, gateway: Gateway, asides: Asides) -> Serving:
+def _serving(bridge: Bridge, gateway: Gateway, asides: Asides, pushes: Pushes) -> Serving:
     """What answers envelopes under the settings that are in effect."""
     own = bridge.settings.openfloor
     options = ServingOptions(
@@ -161,8 +172,9 @@ def _serving(bridge: Bridge, gateway: Gateway, asides: Asides) -> Serving:
         require_invite=own.require_invite,
         on_failure=own.on_failure,
         discovery=own.discovery,
+        push=own.push,
     )
-    return Serving(gateway, home_of(bridge.settings), bridge.directory, asides, options)
+    return Serving(gateway, home_of(bridge.settings), bridge.directory, asides, pushes, options)
 
 
 async def _store_state(bridge: Bridge) -> tuple[str, StorePulse | None]:
