@@ -149,7 +149,7 @@ class Hearing:
             if not _has_task(floor):
                 log.info("openfloor_private_ignored", peer=floor.caller.name, room=floor.room.id)
             return
-        if self._context_of(floor, agent) is not None:
+        if self._context_of(floor, agent) is said:
             return  # it goes with what is said to all
         author, message = self._message(floor, said, _own_id(floor, said))
         await self._begin(floor, _Aside(agent, author, message, said.speaker_uri))
@@ -181,7 +181,10 @@ class Hearing:
         found: list[_Aside] = []
         for agent in [addressed] if addressed else floor.room.agents:
             said = self._context_of(floor, agent)
-            if said is None or await self._asides.refusal(floor.caller, floor.room, agent):
+            if said is None:
+                continue
+            if refusal := await self._asides.refusal(floor.caller, floor.room, agent):
+                self._refuse_aside(floor, agent, said.speaker_uri, refusal)
                 continue
             author, message = self._message(floor, said, _own_id(floor, said))
             message = message.model_copy(update={"message_id": aside_of(message_id, agent)})
@@ -216,12 +219,15 @@ class Hearing:
             if aside.agent not in answering:
                 await self._begin(floor, aside)
 
+    def _refuse_aside(self, floor: VisitFloor, agent: str, speaker: str, refusal: str) -> None:
+        log.info("openfloor_aside_refused", peer=floor.caller.name, agent=agent, why=refusal)
+        to = Address(speaker_uri=speaker or None)
+        floor.events.append(Event(YIELD_FLOOR, to=to, reason=f"{REFUSED} {refusal}"))
+
     async def _begin(self, floor: VisitFloor, said: _Aside) -> None:
         caller, room = floor.caller, floor.room
         if refusal := await self._asides.refusal(caller, room, said.agent, count=True):
-            log.info("openfloor_aside_refused", peer=caller.name, agent=said.agent, why=refusal)
-            to = Address(speaker_uri=said.speaker)
-            floor.events.append(Event(YIELD_FLOOR, to=to, reason=f"{REFUSED} {refusal}"))
+            self._refuse_aside(floor, said.agent, said.speaker, refusal)
             return
         aside = Aside(said.message.message_id, said.agent, said.speaker)
         if aside not in floor.visit.asides:

@@ -388,7 +388,9 @@ class TurnEnding:
         if running.calls.any_made:
             for not_made in await running.calls.over(answer.parts):
                 answer.take(not_made)
-        if failure:
+        if failure and running.turn.overheard:
+            log.warning("convener_failed", agent=running.turn.agent, error=failure.reason)
+        elif failure:
             question = MessageId(context.origin.message.message_id) if failure.retry else None
             answer.fail(failure.reason, question)
         called: Sequence[NewTurn] = ()

@@ -151,16 +151,17 @@ async def test_an_aside_beside_a_question_is_read_with_it_and_shown_to_nobody(
     token = await served.token("both", role="human")
     question = saying("which flowers are in season?", "q1", to=to("kaja"))
     hint = aside("my budget is fifty mercury coins", "kaja", "q2")
+    more = aside("and a word of mercury besides", "kaja", "q3")
     served.agents["kaja"].turns.clear()
 
-    answer = await post(served, token, envelope(question, hint, talk="q1"))
+    answer = await post(served, token, envelope(question, hint, more, talk="q1"))
     await served.local.until(lambda: served.stands("discord", "in season"))
 
-    (turn,) = served.agents["kaja"].turns
+    (turn,) = [turn for turn in served.agents["kaja"].turns if not turn.private]
     shown = [str(message.content) for message in turn.conversation.messages]
     assert "mercury" in shown[-2]
     assert "in season" in shown[-1]
-    assert privately(answer) == []
+    assert [text for text, _ in privately(answer)] == ["kaja heard: and a word of mercury besides"]
     assert [text for text in texts(answer) if "in season" in text] != []
     assert not any(served.stands(platform, "mercury") for platform in ("slack", "discord"))
 

@@ -12,7 +12,15 @@ from bridge.content.messages.parts import message_text
 from bridge.errors import Unavailable
 from bridge.model import ActorId, RoomId
 from bridge.model.floor import FloorChange, FloorWish
-from bridge.model.turns import AgentEvent, AgentInput, PartGiven, TextDelta, Turn, TurnDone
+from bridge.model.turns import (
+    AgentEvent,
+    AgentInput,
+    PartGiven,
+    TextDelta,
+    Turn,
+    TurnDone,
+    TurnFailed,
+)
 from bridge.router import AgentMembership
 from bridge.router.commands.channels import Invited
 from bridge.router.rooms.rooms import Talk
@@ -191,6 +199,24 @@ async def test_a_convener_that_cannot_be_asked_forbids_nothing(clock: FakeClock)
         await club.say("hello?")
 
     assert club.agents["pat"].questions[-1] == "hello?"
+
+
+async def test_a_convener_that_fails_says_nothing_in_the_room(clock: FakeClock) -> None:
+    class Failing(Chair):
+        async def run(
+            self, turn: Turn, inputs: AsyncIterator[AgentInput]
+        ) -> AsyncGenerator[AgentEvent]:
+            del turn, inputs
+            yield TurnFailed(reason="it is away")
+
+    club = floor_of(clock)
+    club.rig.agents["chair"] = Failing()
+    async with club.rig.run():
+        await club.say("hello")
+        await club.say("@chair hello")
+
+    assert [text for text in club.billing.texts("b") if "chair could not" in text] != []
+    assert len([text for text in club.billing.texts("b") if "could not" in text]) == 1
 
 
 async def test_people_the_convener_itself_and_strangers_keep_the_floor(clock: FakeClock) -> None:
