@@ -18,6 +18,7 @@ from bridge.app.account_values import AccountShelf, KeyValueAccess, Overlay
 from bridge.app.agent_directory.consulting import Consultations
 from bridge.app.agent_directory.directory import Directory, DirectorySettings
 from bridge.app.agent_directory.home import Home, home_of
+from bridge.app.agent_directory.model_ranking import ModelRanking
 from bridge.app.agent_directory.tools import AgentTools
 from bridge.app.files.fetch import FetchLimits, GuardedFetcher
 from bridge.app.files.file_links import FileLinks
@@ -164,7 +165,8 @@ async def build(settings: Settings) -> Bridge:
         connectors = build_connectors(settings, store, clock, files=files, instance=instance)
         agents = build_agents(settings, store, clock, files)
         current = _Current(settings)
-        directory = Directory(current.home, current.directory, clock)
+        ranking = ModelRanking(agents, lambda: current.settings().openfloor.ranker, clock)
+        directory = Directory(current.home, current.directory, clock, ranking)
         consultations = Consultations(
             store, clock, directory, agents, lambda room: current.room_of(room),
             partial(_agent_at, current, directory, store, clock, files),

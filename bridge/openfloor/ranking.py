@@ -31,8 +31,7 @@ def ranked(
     """Return the manifests that share words with the task, the best first, each with a `score`
     from 0 to 1. A score that an agent's directory gave is replaced. With a `language` (BCP 47),
     agents that name languages and not this one are left out."""
-    if language:
-        manifests = [one for one in manifests if _speaks(one, language)]
+    manifests = speaking(manifests, language)
     documents = [_words_of(manifest) for manifest in manifests]
     wanted = set(_words(task))
     in_how_many = Counter(word for document in documents for word in set(document) & wanted)
@@ -46,6 +45,12 @@ def ranked(
         replace(manifests[number], score=round(-score / (-score + _HALF), 3))
         for score, number in best[:limit]
     ]
+
+
+def speaking(manifests: Sequence[Manifest], language: str) -> Sequence[Manifest]:
+    """Return the manifests without those of agents that name languages and not this one (BCP 47);
+    all of them for ""."""
+    return [one for one in manifests if not language or _speaks(one, language)]
 
 
 def _speaks(manifest: Manifest, language: str) -> bool:

@@ -13,6 +13,7 @@ import structlog
 from bridge.agents.settings import address_of
 from bridge.agents.transport.http import Deadlines, Request, open_http
 from bridge.app.agent_directory.home import Home, manifest_of_agent
+from bridge.app.agent_directory.model_ranking import ModelRanking
 from bridge.content.text.globs import matches
 from bridge.errors import BridgeError, InvalidData, RateLimited, Unavailable, Unsettled
 from bridge.openfloor.envelope import (
@@ -26,7 +27,7 @@ from bridge.openfloor.envelope import (
     Talk,
 )
 from bridge.openfloor.machines import FIND, MANIFEST
-from bridge.openfloor.ranking import ranked
+from bridge.openfloor.ranking import ranked, speaking
 from bridge.openfloor.read import LARGEST, read_envelope
 from bridge.openfloor.write import write_envelope
 from bridge.ports.clock import Clock
@@ -36,6 +37,7 @@ log = structlog.get_logger()
 _FRESH = 3600.0  # seconds for which a manifest is not fetched again
 _FAILED = 60.0  # ... and one that could not be fetched
 _TRIES, _AGAIN = 3, 5.0  # questions for a manifest, and the seconds between two
+_READ = 30  # agents of which a model reads the manifests
 _DEADLINES = Deadlines(connect=5.0, idle=10.0)
 _DEEPEST = 3  # directories that name directories
 _MOST = 20  # addresses that are asked for one list
@@ -63,17 +65,31 @@ class Directory:
     change them."""
 
     def __init__(
-        self, home: Callable[[], Home], settings: Callable[[], DirectorySettings], clock: Clock
+        self,
+        home: Callable[[], Home],
+        settings: Callable[[], DirectorySettings],
+        clock: Clock,
+        model: ModelRanking | None = None,
     ) -> None:
         self._home = home
+        self._model = model
         self._settings = settings
         self._clock = clock
         self._fetched: dict[str, _Fetched] = {}
 
     async def find(self, task: str, limit: int, language: str = "") -> Sequence[Manifest]:
         """Return the agents that fit a task, the best first, each with a score from 0 to 1; with a
-        `language` (BCP 47), without those that speak only others."""
-        return ranked(await self.known(), task, limit, language)
+        `language` (BCP 47), without those that speak only others. They are ranked by their words,
+        or by a model, if the configuration names one."""
+        known = await self.known()
+        by_words = ranked(known, task, _READ, language)
+        if self._model is not None:
+            named = {manifest.identification.speaker_uri for manifest in by_words}
+            others = [one for one in known if one.identification.speaker_uri not in named]
+            read = [*by_words, *speaking(others, language)][:_READ]
+            if (by_model := await self._model.ranked(task, read)) is not None:
+                return by_model[:limit]
+        return by_words[:limit]
 
     async def describe(self, who: str) -> Manifest | None:
         """Return the manifest of the agent with this name, `speakerUri` or address."""

@@ -143,6 +143,11 @@ class OpenFloorServerSettings(StrictSettings):
         description="Whether peers that look for agents are told of all that the bridge knows, "
         "ranked for their task.",
     )
+    ranker: str | None = Field(
+        default=None,
+        description="The agent that ranks others for a task; null: the words of their manifests "
+        "do.",
+    )
     push: tuple[Glob, ...] = Field(
         default=(),
         description="Hosts (globs) of peers to whose address (`replyTo`, `serviceUrl`) answers are "
@@ -522,6 +527,10 @@ def _reference_problems(settings: Settings) -> list[str]:
         for policy in entry.policies
         if policy not in settings.policies
     ]
+    ranker = settings.openfloor.ranker
+    if ranker is not None and ranker not in settings.agents:
+        near = nearest(ranker, settings.agents)
+        problems.append(f"openfloor.ranker: there is no agent {ranker!r}{near}")
     for index, direct in enumerate(settings.direct):
         where = f"direct[{index}]"
         if not accounts.has(direct.account):

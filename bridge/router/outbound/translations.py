@@ -7,8 +7,6 @@ import asyncio
 import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from contextlib import aclosing
-from uuid import uuid4
 
 import structlog
 
@@ -23,22 +21,13 @@ from bridge.content.messages.metadata import (
 )
 from bridge.content.text.tree import Paragraph, Text
 from bridge.errors import AgentError, BridgeError, StoreError
-from bridge.model import MessageId, RoomId, TurnId
-from bridge.model.times import datetime_of
-from bridge.model.turns import (
-    PartGiven,
-    TextDelta,
-    TextReplaced,
-    Turn,
-    TurnDone,
-    TurnFailed,
-)
+from bridge.model import MessageId
 from bridge.ports.agent import Agent
 from bridge.ports.clock import Clock
 from bridge.ports.store.translations import TranslationStore
 from bridge.router.rooms.options import Translation
-from bridge.runtime.never import never
-from bridge.uacs import Actor, ContentPart, Conversation, Message, TextPart, to_timestamp
+from bridge.runtime.asking import answer_of
+from bridge.uacs import ContentPart, Message, TextPart
 
 log = structlog.get_logger()
 
@@ -110,7 +99,8 @@ class Translations:
             raise AgentError("it is not asked again yet" if agent else "there is no such agent")
         try:
             async with asyncio.timeout(_SECONDS):
-                answer = (await _answer(agent, self._turn(text, wanted))).strip()
+                question = _PROMPT.format(language=wanted.language, text=text)
+                answer = await answer_of(agent, question, "translation", self._clock)
         except (BridgeError, TimeoutError):
             self._resting[wanted.agent] = self._clock.monotonic() + _REST
             raise
@@ -119,47 +109,6 @@ class Translations:
         if added := targets_in(answer) - targets_in(text):
             raise AgentError(f"its translation has {len(added)} links or mentions of its own")
         return answer
-
-    def _turn(self, text: str, wanted: Translation) -> Turn:
-        now = datetime_of(self._clock.time())
-        own_id = MessageId(f"translation:{uuid4().hex}")
-        asked = Message(
-            message_id=own_id,
-            timestamp=to_timestamp(now),
-            actor=Actor(id="bridge", role="human", name="Bridge"),
-            content=(
-                TextPart(text=_PROMPT.format(language=wanted.language, text=text), format="plain"),
-            ),
-        )
-        conversation = Conversation(
-            conversation_id=str(uuid4()), created_at=to_timestamp(now),
-            updated_at=to_timestamp(now), messages=(asked,),
-        )  # fmt: skip
-        return Turn(
-            id=TurnId(uuid4().hex), agent=wanted.agent, room=RoomId("translation"),
-            trigger=own_id, asked_at=now, conversation=conversation,
-        )  # fmt: skip
-
-
-async def _answer(agent: Agent, turn: Turn) -> str:
-    """The text that an agent answers; nothing is asked of it beside. Raises AgentError."""
-    pieces: list[str] = []
-    async with aclosing(agent.run(turn, never())) as events:
-        async for event in events:
-            match event:
-                case TextDelta(text=text):
-                    pieces.append(text)
-                case TextReplaced(text=text):
-                    pieces = [text]
-                case PartGiven(part={"type": "text", "text": str(text)}):
-                    pieces.append(text)
-                case TurnFailed(reason=reason):
-                    raise AgentError(reason)
-                case TurnDone():
-                    break
-                case _:
-                    pass
-    return "".join(pieces)
 
 
 def _needs_it(part: TextPart, details: PartDetails | None, wanted: Translation) -> bool:

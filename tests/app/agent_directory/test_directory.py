@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 
 import pytest
 
 from bridge.app.agent_directory.directory import Directory, DirectorySettings
 from bridge.app.agent_directory.home import Home
+from bridge.app.agent_directory.model_ranking import ModelRanking
 from bridge.app.agent_directory.tools import TOOLS, AgentTools
 from bridge.app.settings.file import settings_of
 from bridge.app.settings.manifest import ManifestSettings
 from bridge.errors import ConfigError
+from bridge.model.turns import AgentEvent, AgentInput, TextDelta, Turn, TurnDone, TurnFailed
 from bridge.ports.tools import AGENT_TOOLS
 from bridge.testing.clock import ManualClock
 from bridge.tools.toolbox import McpToolbox
@@ -186,3 +189,46 @@ def test_the_tools_need_no_server_in_the_configuration() -> None:
         settings_of({**base, "agents": {"a": {"kind": "echo", "tools": ["agent"]}}})
 
     assert settings.agents["a"].tools == ("agents",)
+
+
+class Ranks:
+    """An agent that answers with scores, and keeps what it was asked."""
+
+    name = "ranker"
+
+    def __init__(self, answer: str) -> None:
+        self.answer = answer
+        self.asked: list[str] = []
+
+    async def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent]:
+        del inputs
+        self.asked.append(str(turn.conversation.messages[-1].content))
+        if not self.answer:
+            yield TurnFailed(reason="it is away")
+        yield TextDelta(text=self.answer)
+        yield TurnDone()
+
+
+async def found_by(answer: str, task: str) -> tuple[list[tuple[str, float | None]], Ranks]:
+    ranker = Ranks(answer)
+    ranking = ModelRanking({"ranker": ranker}, lambda: "ranker", ManualClock())
+    known = Directory(lambda: HOME, DirectorySettings, ManualClock(), ranking)
+    found = await known.find(task, 5)
+    return [(one.identification.conversational_name, one.score) for one in found], ranker
+
+
+async def test_a_model_ranks_agents_that_share_no_word_with_the_task() -> None:
+    found, ranker = await found_by('Sure: {"1": 90, "2": 0, "7": 50, "x": 1}', "roses for mother")
+
+    assert found == [("pat", 0.9)]
+    assert "Sells flowers" in ranker.asked[0]
+    assert "roses for mother" in ranker.asked[0]
+
+
+@pytest.mark.parametrize("answer", ["", "I cannot say", "{broken}", "[1]"])
+async def test_words_rank_where_the_model_gives_no_scores(answer: str) -> None:
+    found, _ = await found_by(answer, "a bouquet")
+
+    assert [name for name, _ in found] == ["pat"]
