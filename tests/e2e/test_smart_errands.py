@@ -13,7 +13,7 @@ import pytest
 
 from bridge.app.build import Bridge
 from bridge.app.cli.commands.speakers import speakers_of
-from bridge.app.demo.stories.agents import story_agents, with_agents
+from bridge.app.demo.stories.agents import program_of, story_agents, with_agents
 from bridge.app.demo.stories.smart_errands import SMART_ERRANDS as STORY
 from bridge.model import RoomId
 from bridge.model.export_records import ArchiveFilter
@@ -64,6 +64,14 @@ async def play(local: Sandbox, bridge: Bridge, errands: int) -> None:
             await until_said(bridge, number)
             await local.say("slack", ROOM, text)
     await until_said(bridge, len(lines))
+
+
+def test_an_agent_of_the_story_runs_on_the_published_library() -> None:
+    pytest.importorskip("openfloor", reason="the package openfloor is not installed")
+
+    programs = {name: program_of(STORY, name, {})[0] for name in STORY.agents}
+
+    assert [name for name, at in programs.items() if at.endswith("library_agent")] == ["pat"]
 
 
 @pytest.mark.parametrize("errands", [1, pytest.param(4, marks=pytest.mark.long)])

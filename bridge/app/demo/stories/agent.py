@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any, Protocol
 
 from bridge.app.demo.stories.all import STORIES
-from bridge.app.demo.stories.story import INVITED, LEAVES, RETURNED, Story
+from bridge.app.demo.stories.story import INVITED, LEAVES, RETURNED, Reply, Story
 
 _Json = dict[str, Any]
 
@@ -20,9 +20,9 @@ class StoryAgent:
     """Knows how far each conversation has come. A request that is repeated is answered again."""
 
     def __init__(self, story: Story, name: str, addresses: Mapping[str, str]) -> None:
-        self._story, self._name = story, name
+        self._story, self.name = story, name
         self._replies = story.agents[name]
-        self._uri = f"tag:{name}.example,2026:1"
+        self.uri = f"tag:{name}.example,2026:1"
         self._addresses = addresses
         self._places: dict[str, int] = {}
         self._answers: dict[str, bytes] = {}
@@ -40,22 +40,25 @@ class StoryAgent:
         kinds = [event["eventType"] for event in asked["events"]]
         events: list[_Json] = [{"eventType": "acceptInvite"}] if "invite" in kinds else []
         if "getManifests" in kinds:
-            return self._envelope(conversation, [_published([self._manifest(self._name)])])
-        heard, at = _heard(asked["events"]), self._places.get(conversation, 0)
-        if at < len(self._replies) and heard == self._replies[at].heard:
-            self._places[conversation] = at + 1
-            reply = self._replies[at]
-            events += self._reply(reply.says, reply.then)
-            if reply.proposes:
-                events.append(_published([*map(self._manifest, reply.proposes), *self._others()]))
-        else:
-            events += self._reply("I have no line for this.", None)
+            return self._envelope(conversation, [_published([self._manifest(self.name)])])
+        reply = self.following(conversation, heard_in(asked["events"]))
+        events += self._reply(reply.says, reply.then)
+        if reply.proposes:
+            events.append(_published([*map(self._manifest, reply.proposes), *self._others()]))
         return self._envelope(conversation, events)
+
+    def following(self, conversation: str, heard: str) -> Reply:
+        """Return the reply to what the agent heard in a conversation, and go on to the next."""
+        at = self._places.get(conversation, 0)
+        if at == len(self._replies) or heard != self._replies[at].heard:
+            return Reply(heard, "I have no line for this.")
+        self._places[conversation] = at + 1
+        return self._replies[at]
 
     def _envelope(self, conversation: str, events: list[_Json]) -> bytes:
         inner = {
             "schema": {"version": "1.1.0"}, "conversation": {"id": conversation},
-            "sender": {"speakerUri": self._uri}, "events": events,
+            "sender": {"speakerUri": self.uri}, "events": events,
         }  # fmt: skip
         return json.dumps({"openFloor": inner}).encode()
 
@@ -85,7 +88,7 @@ class StoryAgent:
         events: list[_Json] = []
         if says is not None:
             feature = {"mimeType": "text/plain", "tokens": [{"value": says}]}
-            said = {"speakerUri": self._uri, "span": {}, "features": {"text": feature}}
+            said = {"speakerUri": self.uri, "span": {}, "features": {"text": feature}}
             events.append({"eventType": "utterance", "parameters": {"dialogEvent": said}})
         if then == LEAVES:
             events.append({"eventType": "bye"})
@@ -94,8 +97,8 @@ class StoryAgent:
         return events
 
 
-def _heard(events: list[_Json]) -> str:
-    """What the agent was told: a good-bye of another, words, or the invitation alone."""
+def heard_in(events: list[_Json]) -> str:
+    """Return what the agent was told: a good-bye of another, words, or the invitation alone."""
     if any(event["eventType"] == "bye" for event in events):
         return RETURNED
     for event in events:

@@ -6,8 +6,9 @@ import asyncio
 import contextlib
 import json
 import sys
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from importlib.util import find_spec
 from typing import Any
 
 from bridge.app.demo.stories.story import Story
@@ -30,11 +31,7 @@ async def story_agents(story: Story) -> AsyncGenerator[Mapping[str, str]]:
 
 @asynccontextmanager
 async def _agent(story: Story, name: str, addresses: Mapping[str, str]) -> AsyncGenerator[str]:
-    known = json.dumps(addresses)
-    if story.mediation is not None and name == story.host:
-        program = ["bridge.app.demo.stories.mediator", story.name, known]
-    else:
-        program = ["bridge.app.demo.stories.agent", story.name, name, known]
+    program = program_of(story, name, addresses)
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", *program, stdout=asyncio.subprocess.PIPE
     )
@@ -44,6 +41,16 @@ async def _agent(story: Story, name: str, addresses: Mapping[str, str]) -> Async
         with contextlib.suppress(ProcessLookupError):
             process.terminate()
         await process.wait()
+
+
+def program_of(story: Story, name: str, addresses: Mapping[str, str]) -> Sequence[str]:
+    """Return the module that is an agent of a story, with its arguments."""
+    known = json.dumps(addresses)
+    if story.mediation is not None and name == story.host:
+        return ["bridge.app.demo.stories.mediator", story.name, known]
+    on_library = name == story.on_library and find_spec("openfloor") is not None
+    module = "library_agent" if on_library else "agent"
+    return [f"bridge.app.demo.stories.{module}", story.name, name, known]
 
 
 async def _port(process: asyncio.subprocess.Process, name: str) -> int:

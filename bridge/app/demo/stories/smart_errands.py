@@ -145,6 +145,7 @@ SMART_ERRANDS = Story(
     name="smart-errands",
     person="Emmett",
     host="cassandra",
+    on_library="pat",
     agents={
         "cassandra": _CASSANDRA, "pat": _PAT, "charles": _CHARLES, "sukanya": _SUKANYA,
         "andrew": _ANDREW,

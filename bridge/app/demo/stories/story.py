@@ -50,6 +50,7 @@ class Story:
     - `manifests`: what agents say of themselves; `others`: names and addresses of further agents
       that are proposed and not there.
     - `welcome`: what the host says before anybody else.
+    - `on_library`: the agent that runs on the published `openfloor` library, where that is there.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Story:
     manifests: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     others: tuple[tuple[str, str], ...] = ()
     welcome: str = ""
+    on_library: str = ""
 
     @property
     def in_room(self) -> Sequence[str]:
