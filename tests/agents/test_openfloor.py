@@ -22,7 +22,7 @@ from bridge.content.messages.agent_parts import (
     floor_change_of,
     proposal,
 )
-from bridge.model import ActorId
+from bridge.model import ActorId, TurnId
 from bridge.model.floor import FloorChange, FloorMember, FloorView, FloorWish
 from bridge.model.turns import (
     AgentEvent,
@@ -67,9 +67,16 @@ def agent_at(url: str, given: Tools | None = None, **options: Any) -> OpenFloorA
 
 
 async def asked(
-    api: ModelServer, talk: Conversation = HELLO, given: Tools | None = None, **options: Any
+    api: ModelServer,
+    talk: Conversation = HELLO,
+    given: Tools | None = None,
+    *,
+    new_turn: bool = True,
+    **options: Any,
 ) -> list[AgentEvent]:
-    return [one async for one in agent_at(api.url, given, **options).run(turn(talk), nothing())]
+    own = TurnId(f"t{len(api.raw)}") if given is not None and new_turn else TurnId("t1")
+    asking = turn(talk).model_copy(update={"id": own})
+    return [one async for one in agent_at(api.url, given, **options).run(asking, nothing())]
 
 
 def kinds(api: ModelServer, number: int = -1) -> list[str]:
@@ -206,6 +213,21 @@ async def test_an_agent_that_nobody_asked_for_long_is_invited_again() -> None:
     assert [kinds(api, number) for number in range(3)] == [
         ["invite", "utterance"], ["utterance"], ["invite", "utterance"],
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("leaves", [False, True])
+async def test_a_turn_that_runs_again_sends_the_same_envelope(leaves: bool) -> None:
+    said = answer(event("utterance", "Hi"), *([event("bye")] if leaves else []))
+    talk = invited(HELLO) if leaves else HELLO
+    async with model_server(said, said, said) as api:
+        given = tools()
+        await asked(api, talk, given, new_turn=False)
+        await asked(api, talk, given, new_turn=False)  # its answer was not kept
+        later = turn(talk).model_copy(update={"id": TurnId("t2")})
+        [one async for one in agent_at(api.url, given).run(later, nothing())]
+
+    assert api.raw[0] == api.raw[1]
+    assert kinds(api) == (["invite", "utterance"] if leaves else ["utterance"])
 
 
 async def test_an_agent_that_answers_twice_is_heard_once() -> None:
@@ -373,7 +395,8 @@ async def test_an_agent_of_the_published_library_is_invited_asked_and_leaves() -
         agent = agent_at(url)
         first = [one async for one in agent.run(turn(HELLO), nothing())]
         farewell = invited(room(message_from("slack:T1:U1", "good-bye", "Alice")))
-        last = [one async for one in agent.run(turn(farewell), nothing())]
+        second = turn(farewell).model_copy(update={"id": TurnId("t2")})
+        last = [one async for one in agent.run(second, nothing())]
 
     assert text_of(first) == "Hello! How can I help you today?\n\nYou said: Hello?"
     assert text_of(last) == "You said: good-bye"

@@ -94,7 +94,8 @@ class OpenFloorAgent:
         peer = self._peer()
         floor = room.conversation_id
         state = obj(self._state(room))
-        invitation = await self._invitations.get(floor, invited=state.get("invited") is True)
+        was_invited = state.get("invited") is True
+        invitation = await self._invitations.get(floor, turn.id, invited=was_invited)
         invited = invitation.state == "ready"
         question = asking(
             peer, room, invited=invited, history_events=settings.history_events,
@@ -103,7 +104,6 @@ class OpenFloorAgent:
         body = write_envelope(question)
         heard = [text(digest) for digest in arr(state.get("heard"))]
         invitation.step("utterance" if invited else "invite")
-        await self._invitations.put(floor, invitation)
         answers: list[Answer] = []
 
         async def attempt() -> AsyncGenerator[AgentEvent]:

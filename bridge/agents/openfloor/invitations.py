@@ -25,11 +25,14 @@ class Invitation:
     - `state`: the state of figure 4.
     - `at`: when it last answered, in seconds since 1970.
     - `kept`: the state that the store has; None for none.
+    - `turn`: the turn that is asked now; `before`: the state in which it began.
     """
 
     state: DemandingState
     at: float
     kept: DemandingState | None = None
+    turn: str = ""
+    before: DemandingState = "idle"
 
     def step(self, happening: DemandingHappening) -> None:
         """Go on to the next state of figure 4."""
@@ -44,22 +47,29 @@ class Invitations:
         self._clock = clock
         self._idle_seconds = idle_seconds
 
-    async def get(self, floor: str, *, invited: bool = False) -> Invitation:
+    async def get(self, floor: str, turn: str = "", *, invited: bool = False) -> Invitation:
         """Return the agent's part in a conversation. An agent that was not asked for long is not
-        invited any more. Raises StoreError.
+        invited any more. A turn that runs again, since its answer was not kept before the bridge
+        stopped, begins in the state in which it began. Raises StoreError.
 
         Args:
             floor: the id of the conversation.
+            turn: the id of the turn that is asked; "" for none.
             invited: what an earlier version of the bridge noted, where this one has noted nothing.
         """
         stored = await self._values.get(_key(floor))
         now = self._clock.time()
         if stored is None:
-            return Invitation("ready" if invited else "idle", now)
+            state: DemandingState = "ready" if invited else "idle"
+            return Invitation(state, now, turn=turn, before=state)
         value = obj(orjson.loads(stored))
-        state: DemandingState = "ready" if value.get("state") == "ready" else "idle"
+        again = bool(turn) and value.get("turn") == turn
+        state = "ready" if value.get("before" if again else "state") == "ready" else "idle"
         at = value.get("at")
-        found = Invitation(state, float(at) if isinstance(at, int | float) else now, state)
+        found = Invitation(
+            state, float(at) if isinstance(at, int | float) else now,
+            kept=None if again else state, turn=turn, before=state,
+        )  # fmt: skip
         if self._idle_seconds is not None and found.at + self._idle_seconds < now:
             found.step("silence")
         return found
@@ -70,7 +80,8 @@ class Invitations:
         if state == invitation.kept and (state == "idle" or now < invitation.at + _EXACT):
             return
         invitation.kept, invitation.at = state, now
-        value = orjson.dumps({"state": state, "at": now}).decode()
+        kept = {"state": state, "at": now, "turn": invitation.turn, "before": invitation.before}
+        value = orjson.dumps(kept).decode()
         await self._values.put(_key(floor), value)
 
 
