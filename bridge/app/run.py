@@ -58,7 +58,7 @@ async def run(
         if bridge is None:
             return
         # While nothing else works with the store: it may have to be written anew.
-        await clean_up(bridge.store, settings.store.path, bridge.files.blobs, alone=True)
+        await clean_up(bridge.store, bridge.files.blobs, alone=True)
         bridge.router.reconfigure.use_linker(AppLinker(bridge))
         DirectRooms(bridge).listen()
         if source is not None:
@@ -130,13 +130,12 @@ async def _sweep(bridge: Bridge) -> None:
     settings = bridge.settings
     days = settings.files.keep_unused_days
     blobs, agents = bridge.files.blobs, bridge.agents
-    await sweep_daily(settings.store.path, blobs, bridge.clock, days, agents.values)
+    await sweep_daily(bridge.store, blobs, bridge.clock, days, agents.values)
 
 
 async def _clean_up(bridge: Bridge) -> None:
     """Finish the erasures whose traces could not be overwritten at once."""
-    path, blobs = bridge.settings.store.path, bridge.files.blobs
-    await clean_up_regularly(bridge.store, path, blobs, bridge.clock)
+    await clean_up_regularly(bridge.store, bridge.files.blobs, bridge.clock)
 
 
 async def _prune(bridge: Bridge) -> None:

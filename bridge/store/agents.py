@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 import json
-import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
@@ -19,6 +18,7 @@ from bridge.model.turn_records import (
     PairingUse,
     Spending,
 )
+from bridge.store.connection import Connection
 from bridge.store.conversations import ToolDescription
 from bridge.store.queries import read_queries
 
@@ -27,16 +27,16 @@ SQL = read_queries("agents")
 _SPENDING_AGE = 35 * 86_400  # seconds for which spending is remembered
 
 
-def hold(db: sqlite3.Connection, handover: HandOver) -> None:
+def hold(db: Connection, handover: HandOver) -> None:
     columns = (handover.room, handover.spot, handover.agent or "", handover.by, handover.at)
     db.execute(SQL["hold"], (*columns, json.dumps(handover.earlier)))
 
 
-def release(db: sqlite3.Connection, room: RoomId, spot: str) -> bool:
+def release(db: Connection, room: RoomId, spot: str) -> bool:
     return db.execute(SQL["release"], (room, spot)).rowcount > 0
 
 
-def holdings(db: sqlite3.Connection) -> Sequence[HandOver]:
+def holdings(db: Connection) -> Sequence[HandOver]:
     return [
         HandOver(
             room,
@@ -50,28 +50,28 @@ def holdings(db: sqlite3.Connection) -> Sequence[HandOver]:
     ]
 
 
-def called_by_others(db: sqlite3.Connection, room: RoomId, since: float) -> int:
+def called_by_others(db: Connection, room: RoomId, since: float) -> int:
     return db.execute(SQL["called_by_others"], (room, since)).fetchone()[0]
 
 
-def spend(db: sqlite3.Connection, quotas: Collection[str], new: Spending) -> None:
+def spend(db: Connection, quotas: Collection[str], new: Spending) -> None:
     at = bucket_of(new.at)
     for quota in quotas:
         db.execute(SQL["forget_old_spending"], (quota, at - _SPENDING_AGE))
         db.execute(SQL["spend"], (quota, at, new.messages, new.tokens, new.micros))
 
 
-def spent(db: sqlite3.Connection, quota: str, since: float) -> Sequence[Spending]:
+def spent(db: Connection, quota: str, since: float) -> Sequence[Spending]:
     rows = db.execute(SQL["spent"], (quota, bucket_of(since))).fetchall()
     return [Spending(*columns) for columns in rows]
 
 
-def spending(db: sqlite3.Connection, since: float) -> Sequence[tuple[str, Spending]]:
+def spending(db: Connection, since: float) -> Sequence[tuple[str, Spending]]:
     rows = db.execute(SQL["spending"], (bucket_of(since),)).fetchall()
     return [(quota, Spending(*columns)) for quota, *columns in rows]
 
 
-def forget_spending(db: sqlite3.Connection, quota: str) -> None:
+def forget_spending(db: Connection, quota: str) -> None:
     db.execute(SQL["forget_spending"], (quota,))
 
 
@@ -80,16 +80,16 @@ def bucket_of(at: float) -> int:
     return int(at // BUCKET) * BUCKET
 
 
-def put_pairing_code(db: sqlite3.Connection, code: PairingCode, now: float) -> None:
+def put_pairing_code(db: Connection, code: PairingCode, now: float) -> None:
     db.execute(SQL["forget_codes"], (now,))
     db.execute(SQL["put_code"], (code.digest, code.agent, code.by, code.expires))
 
 
-def pairing_codes(db: sqlite3.Connection, now: float) -> Sequence[PairingCode]:
+def pairing_codes(db: Connection, now: float) -> Sequence[PairingCode]:
     return [PairingCode(*columns) for columns in db.execute(SQL["codes"], (now,)).fetchall()]
 
 
-def use_pairing_code(db: sqlite3.Connection, digest: str, actor: ActorId, now: float) -> PairingUse:
+def use_pairing_code(db: Connection, digest: str, actor: ActorId, now: float) -> PairingUse:
     failures, since = db.execute(SQL["attempts"], (actor,)).fetchone() or (0, now)
     if now - since >= PAIRING_WINDOW:
         failures, since = 0, now
@@ -112,16 +112,16 @@ def same_code(codes: Sequence[PairingCode], digest: str) -> PairingCode | None:
     return matches[0] if matches else None
 
 
-def pairings(db: sqlite3.Connection) -> Sequence[Pairing]:
+def pairings(db: Connection) -> Sequence[Pairing]:
     return [Pairing(*columns) for columns in db.execute(SQL["pairings"]).fetchall()]
 
 
-def unpair(db: sqlite3.Connection, actor: ActorId, agent: str | None) -> bool:
+def unpair(db: Connection, actor: ActorId, agent: str | None) -> bool:
     return db.execute(SQL["unpair"], (actor, agent)).rowcount > 0
 
 
 def put_tools(
-    db: sqlite3.Connection, conversation: UUID, agent: str, tools: Sequence[ToolDescription]
+    db: Connection, conversation: UUID, agent: str, tools: Sequence[ToolDescription]
 ) -> None:
     if tools:
         db.execute(SQL["put_tools"], (str(conversation), agent, json.dumps([*tools])))
@@ -129,12 +129,12 @@ def put_tools(
         db.execute(SQL["drop_tools"], (str(conversation), agent))
 
 
-def keep_tools(db: sqlite3.Connection, conversation: UUID, agents: Collection[str]) -> None:
+def keep_tools(db: Connection, conversation: UUID, agents: Collection[str]) -> None:
     for agent in tools(db, conversation).keys() - set(agents):
         db.execute(SQL["drop_tools"], (str(conversation), agent))
 
 
-def tools(db: sqlite3.Connection, conversation: UUID) -> Mapping[str, Sequence[ToolDescription]]:
+def tools(db: Connection, conversation: UUID) -> Mapping[str, Sequence[ToolDescription]]:
     """Return the tools that a Conversation describes, by agent."""
     rows = db.execute(SQL["tools"], (str(conversation),)).fetchall()
     return {agent: json.loads(described) for agent, described in rows}

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Collection, Sequence
 from typing import Any
 
 from bridge.model import ActorId, RoomId, TurnId
 from bridge.model.turn_records import Approval, ApprovalState, Counted, Decision
+from bridge.store.connection import Connection
 from bridge.store.queries import read_queries
 
 _APPROVERS = 10  # its column
 SQL = read_queries("approvals")
 
 
-def ask(db: sqlite3.Connection, request: Approval) -> Approval:
+def ask(db: Connection, request: Approval) -> Approval:
     columns = (
         request.id, request.turn, request.call, request.room, request.agent, request.tool,
         request.arguments, request.reason, request.trigger, request.asker,
@@ -26,7 +26,7 @@ def ask(db: sqlite3.Connection, request: Approval) -> Approval:
     return approval(db, saved_id) or request
 
 
-def approval(db: sqlite3.Connection, own_id: str) -> Approval | None:
+def approval(db: Connection, own_id: str) -> Approval | None:
     row = db.execute(SQL["one"], (own_id,)).fetchone()
     if row is None:
         return None
@@ -40,7 +40,7 @@ def approval(db: sqlite3.Connection, own_id: str) -> Approval | None:
 
 
 def decide(
-    db: sqlite3.Connection, own_id: str, decision: Decision, accounts: Collection[ActorId]
+    db: Connection, own_id: str, decision: Decision, accounts: Collection[ActorId]
 ) -> tuple[Counted, Approval | None]:
     saved = approval(db, own_id)
     counted, state = judge(saved, decision, accounts)
@@ -72,12 +72,12 @@ def judge(
     return "counted", "allowed" if saved.missing <= 1 else None
 
 
-def end(db: sqlite3.Connection, own_id: str, state: ApprovalState, at: float) -> bool:
+def end(db: Connection, own_id: str, state: ApprovalState, at: float) -> bool:
     return db.execute(SQL["end"], (state, at, own_id)).rowcount > 0
 
 
 def several(
-    db: sqlite3.Connection,
+    db: Connection,
     turn: TurnId | None,
     room: RoomId | None,
     newest: int,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID, uuid4
@@ -42,6 +41,7 @@ from bridge.store import (
 from bridge.store import reactions as of_reactions
 from bridge.store.archive_rows import body_of, stored, with_marks
 from bridge.store.bodies import MESSAGES, PEOPLE
+from bridge.store.connection import Connection
 from bridge.store.conversations import ToolDescription, conversation_of, own_tools
 from bridge.store.message_keys import key_of, stored_id
 from bridge.store.moments import Moments
@@ -53,7 +53,7 @@ SQL = read_queries("archive")
 _ENDLESS = 1 << 62  # above every place of a timeline
 
 
-def admit(db: sqlite3.Connection, admission: Admission, now: float) -> Admitted:
+def admit(db: Connection, admission: Admission, now: float) -> Admitted:
     repeat = False
     number: int | None = None
     if admission.message is not None:
@@ -66,9 +66,7 @@ def admit(db: sqlite3.Connection, admission: Admission, now: float) -> Admitted:
     return Admitted(repeat=repeat)
 
 
-def _keep_the_rest(
-    db: sqlite3.Connection, admission: Admission, number: int | None, now: float
-) -> None:
+def _keep_the_rest(db: Connection, admission: Admission, number: int | None, now: float) -> None:
     for person in admission.people:
         save_person(db, person)
     time = now if admission.message is None else admission.message.time
@@ -94,7 +92,7 @@ def _keep_the_rest(
         catch_up.note_orphan(db, orphan, now)
 
 
-def _keep_marks(db: sqlite3.Connection, admission: Admission, now: float) -> None:
+def _keep_marks(db: Connection, admission: Admission, now: float) -> None:
     """What people put on messages."""
     for reaction in admission.reactions:
         of_reactions.react(db, reaction, now)
@@ -104,7 +102,7 @@ def _keep_marks(db: sqlite3.Connection, admission: Admission, now: float) -> Non
         feedback.give(db, item)
 
 
-def _keep_message(db: sqlite3.Connection, new: NewMessage, admission: Admission) -> int | None:
+def _keep_message(db: Connection, new: NewMessage, admission: Admission) -> int | None:
     """Its number; None when it is archived already."""
     place = new.place
     channel = None if place is None else place.channel.key
@@ -130,13 +128,13 @@ def _keep_message(db: sqlite3.Connection, new: NewMessage, admission: Admission)
             Moments(db).take(new.time),
         ),
     )
-    number = inserted.lastrowid if inserted.rowcount else None
+    number: int | None = next((n for (n,) in inserted.fetchall()), None)
     if number is not None and channel is not None and new.native_id is not None:
         links.link_said(db, channel, new.native_id, number, thread, new.time)
     return number
 
 
-def _place(db: sqlite3.Connection, timeline: Timeline, number: int | None, time: float) -> None:
+def _place(db: Connection, timeline: Timeline, number: int | None, time: float) -> None:
     metadata = json.dumps(dict(timeline.metadata))
     columns = (str(timeline.id), timeline.kind, timeline.name, metadata, time, time)
     if number is None:
@@ -146,13 +144,13 @@ def _place(db: sqlite3.Connection, timeline: Timeline, number: int | None, time:
     db.execute(SQL["enter_timeline"], (n, seq, number, timeline.epoch, number))
 
 
-def message(db: sqlite3.Connection, own_id: MessageId) -> StoredMessage | None:
+def message(db: Connection, own_id: MessageId) -> StoredMessage | None:
     row = db.execute(SQL["message"], (own_id,)).fetchone()
     return None if row is None else stored(row)
 
 
 def change_message(
-    db: sqlite3.Connection,
+    db: Connection,
     changed: Message,
     state: MessageState,
     operations: Sequence[Operation],
@@ -183,7 +181,7 @@ def change_message(
             turns.queue(db, turn, now)
 
 
-def change_later(db: sqlite3.Connection, change: Change, now: float) -> None:
+def change_later(db: Connection, change: Change, now: float) -> None:
     """Apply an edit that is later than the last one, or a deletion; the state before stays as a
     version."""
     body, message = body_of(change.message), MessageId(change.message.message_id)
@@ -205,23 +203,23 @@ def change_later(db: sqlite3.Connection, change: Change, now: float) -> None:
         outbox.queue_change(db, operation, now)
 
 
-def person(db: sqlite3.Connection, actor: ActorId) -> Person | None:
+def person(db: Connection, actor: ActorId) -> Person | None:
     row = db.execute(SQL["person"], (actor,)).fetchone()
     return None if row is None else PEOPLE.read(row[0])
 
 
-def save_person(db: sqlite3.Connection, person: Person) -> None:
+def save_person(db: Connection, person: Person) -> None:
     db.execute(SQL["save_person"], (person.id, PEOPLE.write(person)))
     people.note_name(db, person)
 
 
-def room_ids(db: sqlite3.Connection, rooms: Sequence[RoomId]) -> Mapping[RoomId, UUID]:
+def room_ids(db: Connection, rooms: Sequence[RoomId]) -> Mapping[RoomId, UUID]:
     db.executemany(SQL["make_room"], [(room, str(uuid4())) for room in rooms])
     return {room: UUID(db.execute(SQL["room"], (room,)).fetchone()[0]) for room in rooms}
 
 
 def conversation(
-    db: sqlite3.Connection, own_id: UUID, newest: int | None, view: View | None
+    db: Connection, own_id: UUID, newest: int | None, view: View | None
 ) -> Conversation:
     timeline = db.execute(SQL["timeline"], (str(own_id),)).fetchone()
     if timeline is None:
@@ -242,15 +240,13 @@ def conversation(
     )
 
 
-def _tools_of(
-    db: sqlite3.Connection, room: UUID, view: View
-) -> Mapping[str, Sequence[ToolDescription]]:
+def _tools_of(db: Connection, room: UUID, view: View) -> Mapping[str, Sequence[ToolDescription]]:
     """Of all agents; an agent is shown its own."""
     return own_tools(agents.tools(db, room), view)
 
 
 def past(
-    db: sqlite3.Connection, own_id: UUID, rows: int, before: int | None, view: View | None
+    db: Connection, own_id: UUID, rows: int, before: int | None, view: View | None
 ) -> HistoryPiece:
     timeline = db.execute(SQL["length"], (str(own_id),)).fetchone()
     if timeline is None:
@@ -264,7 +260,7 @@ def past(
 
 
 def _in_view(
-    db: sqlite3.Connection,
+    db: Connection,
     n: int,
     name: str,
     view: View,
@@ -280,29 +276,27 @@ def _in_view(
     return db.execute(SQL["in_view"], (*values, above, below, limit)).fetchall()
 
 
-def number_of(db: sqlite3.Connection, own_id: UUID, message: MessageId) -> int | None:
+def number_of(db: Connection, own_id: UUID, message: MessageId) -> int | None:
     row = db.execute(SQL["number_of"], (message, str(own_id))).fetchone()
     return None if row is None else row[0]
 
 
-def relations(
-    db: sqlite3.Connection, own_ids: Collection[MessageId]
-) -> Mapping[MessageId, Relation]:
+def relations(db: Connection, own_ids: Collection[MessageId]) -> Mapping[MessageId, Relation]:
     id_list = json.dumps(list(own_ids), ensure_ascii=False)
     rows = db.execute(SQL["relations"], (id_list,)).fetchall()
     return {own_id: Relation(root, reply_to) for own_id, root, reply_to in rows}
 
 
-def changed_since(db: sqlite3.Connection, room: UUID, position: Position, author: str) -> bool:
+def changed_since(db: Connection, room: UUID, position: Position, author: str) -> bool:
     values = (str(room), position.changed, position.posted, author)
     return db.execute(SQL["changed_since"], values).fetchone() is not None
 
 
-def was_present(db: sqlite3.Connection, room: RoomId, member: str, own_id: MessageId) -> bool:
+def was_present(db: Connection, room: RoomId, member: str, own_id: MessageId) -> bool:
     return db.execute(SQL["was_present"], (own_id, room, member)).fetchone() is not None
 
 
-def conversations(db: sqlite3.Connection) -> Sequence[tuple[Timeline, int]]:
+def conversations(db: Connection) -> Sequence[tuple[Timeline, int]]:
     return [_timeline(columns) for columns in db.execute(SQL["timelines"]).fetchall()]
 
 
@@ -312,7 +306,7 @@ def _timeline(columns: Sequence[Any]) -> tuple[Timeline, int]:
     return Timeline(UUID(identity), kind, name, json.loads(metadata), *epoch), number
 
 
-def explain(db: sqlite3.Connection, own_id: MessageId) -> Explanation | None:
+def explain(db: Connection, own_id: MessageId) -> Explanation | None:
     fields = db.execute(SQL["message"], (own_id,)).fetchone()
     if fields is None:
         return None

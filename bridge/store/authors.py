@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
+from bridge.store.connection import Connection
 
 _FIND = "SELECT n FROM authors WHERE body = ?"
 _ADD = "INSERT INTO authors (body) VALUES (?) RETURNING n"
 
 
-def number_of(db: sqlite3.Connection, body: bytes) -> int:
+def number_of(db: Connection, body: bytes) -> int:
     """Return the number of an author, which is given at the first message."""
     row = db.execute(_FIND, (body,)).fetchone()
     if row is None:

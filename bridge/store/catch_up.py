@@ -3,24 +3,24 @@ messages."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 
 from bridge.model import ActorId, ChannelRef, channel_of_key
 from bridge.model.archive_records import ExpectedMessage, ExpectedPin, Orphan
 from bridge.model.inbox_records import InboxRow
+from bridge.store.connection import Connection
 from bridge.store.inbox import row_of
 from bridge.store.queries import read_queries
 
 SQL = read_queries("catch_up")
 
 
-def note_orphan(db: sqlite3.Connection, orphan: Orphan, now: float) -> None:
+def note_orphan(db: Connection, orphan: Orphan, now: float) -> None:
     columns = (orphan.channel.key, orphan.native_id, orphan.row, orphan.deletion, now)
     db.execute(SQL["note_orphan"], columns)
 
 
-def orphans(db: sqlite3.Connection, since: float, limit: int) -> Sequence[Orphan]:
+def orphans(db: Connection, since: float, limit: int) -> Sequence[Orphan]:
     rows = db.execute(SQL["orphans"], (since, limit)).fetchall()
     return [
         Orphan(channel_of_key(channel), native_id, row, bool(deletion))
@@ -28,12 +28,12 @@ def orphans(db: sqlite3.Connection, since: float, limit: int) -> Sequence[Orphan
     ]
 
 
-def forget_orphans(db: sqlite3.Connection, before: float) -> None:
+def forget_orphans(db: Connection, before: float) -> None:
     db.execute(SQL["forget_orphans"], (before,))
 
 
 def expected_messages(
-    db: sqlite3.Connection, channel: ChannelRef, since: float, limit: int, thread: str | None
+    db: Connection, channel: ChannelRef, since: float, limit: int, thread: str | None
 ) -> Sequence[ExpectedMessage]:
     rows = db.execute(
         SQL["expected_messages"], (channel.key, since, thread, thread, limit)
@@ -46,7 +46,7 @@ def expected_messages(
     ]
 
 
-def pins(db: sqlite3.Connection, channel: ChannelRef) -> Sequence[ExpectedPin]:
+def pins(db: Connection, channel: ChannelRef) -> Sequence[ExpectedPin]:
     rows = sorted(db.execute(SQL["pins"], (channel.key,)).fetchall())
     return [
         ExpectedPin(native_id, thread, message, bool(pinned), ActorId(actor), at)
@@ -54,6 +54,6 @@ def pins(db: sqlite3.Connection, channel: ChannelRef) -> Sequence[ExpectedPin]:
     ]
 
 
-def inbox_row(db: sqlite3.Connection, row: int) -> InboxRow | None:
+def inbox_row(db: Connection, row: int) -> InboxRow | None:
     columns = db.execute(SQL["row"], (row,)).fetchone()
     return None if columns is None else row_of(columns)

@@ -9,7 +9,6 @@ A conversation's head can be written down elsewhere; a chain that was cut or mad
 from __future__ import annotations
 
 import os
-import sqlite3
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ import orjson
 
 from bridge.model.chain_records import CHAIN_VERSION, ChainFault, ChainHead, ChainReport
 from bridge.store import payload_blocks
+from bridge.store.connection import Connection
 from bridge.store.message_keys import key_of
 from bridge.store.packing import unpack
 from bridge.store.queries import read_queries
@@ -35,7 +35,7 @@ _MAX_FAULTS = 100  # that a report lists
 # --- adding -----------------------------------------------------------------------------------
 
 
-def add(db: sqlite3.Connection, number: int, kind: Kind, now: float) -> None:
+def add(db: Connection, number: int, kind: Kind, now: float) -> None:
     """Add the present state of a message to the chain of its conversation, in the transaction that
     made it. A message of no conversation is in no chain."""
     home = db.execute(SQL["home"], (number,)).fetchone()
@@ -45,7 +45,7 @@ def add(db: sqlite3.Connection, number: int, kind: Kind, now: float) -> None:
         chain.save()
 
 
-def note_reactions(db: sqlite3.Connection, number: int, now: float) -> None:
+def note_reactions(db: Connection, number: int, now: float) -> None:
     """Add the present reactions of a message."""
     home = db.execute(SQL["home"], (number,)).fetchone()
     if home is not None:
@@ -54,14 +54,14 @@ def note_reactions(db: sqlite3.Connection, number: int, now: float) -> None:
         chain.save()
 
 
-def forget(db: sqlite3.Connection, number: int, now: float) -> None:
+def forget(db: Connection, number: int, now: float) -> None:
     """After an erasure of content: nobody can compare the former states of the message any more;
     the present one is added."""
     db.execute(SQL["forget_content"], (number,))
     add(db, number, "erased", now)
 
 
-def forget_reactions(db: sqlite3.Connection, number: int, now: float) -> None:
+def forget_reactions(db: Connection, number: int, now: float) -> None:
     """After an erasure of reactions, the same."""
     db.execute(SQL["forget_reactions"], (number,))
     note_reactions(db, number, now)
@@ -70,7 +70,7 @@ def forget_reactions(db: sqlite3.Connection, number: int, now: float) -> None:
 class Chains:
     """Adds many messages of several conversations, whose heads are read once."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: Connection) -> None:
         self._db = db
         self._chains: dict[int, _Chain] = {}
         self._salts = _Salts()
@@ -131,7 +131,7 @@ class _Chain:
     """One conversation's chain, at whose end links are added."""
 
     def __init__(
-        self, db: sqlite3.Connection, timeline: int, own_id: str, salts: _Salts | None = None
+        self, db: Connection, timeline: int, own_id: str, salts: _Salts | None = None
     ) -> None:
         self._db = db
         self._salts = salts or _Salts()
@@ -180,7 +180,7 @@ class Content:
     payload: bytes | None
 
     @classmethod
-    def of(cls, db: sqlite3.Connection, number: int) -> Content:
+    def of(cls, db: Connection, number: int) -> Content:
         row = db.execute(SQL["content"], (number,)).fetchone()
         key, own_id, body, author, *facts, state, versions, live = row
         if own_id is None or key != key_of(own_id):
@@ -208,7 +208,7 @@ class Content:
         return None if self.payload is None else _salted(salt, self.payload)
 
 
-def _payload(db: sqlite3.Connection, number: int, live: object) -> bytes | None:
+def _payload(db: Connection, number: int, live: object) -> bytes | None:
     """The native payload; of a damaged one bytes that are no payload."""
     try:
         imported = payload_blocks.payload_of(db, number)
@@ -247,7 +247,7 @@ def _hash(
     return _salted(before, described, digest, payload or b"")
 
 
-def _reactions(db: sqlite3.Connection, number: int) -> bytes:
+def _reactions(db: Connection, number: int) -> bytes:
     return _reactions_json(db.execute(SQL["reactions"], (number,)).fetchall())
 
 
@@ -267,13 +267,13 @@ def _reactions_json(rows: Sequence[Sequence[Any]]) -> bytes:
 # --- building ---------------------------------------------------------------------------------
 
 
-def is_current(db: sqlite3.Connection) -> bool:
+def is_current(db: Connection) -> bool:
     """Whether this version of the code made the chain."""
     row = db.execute(SQL["version"]).fetchone()
     return row is not None and row[0] == CHAIN_VERSION
 
 
-def build(db: sqlite3.Connection, now: float) -> None:
+def build(db: Connection, now: float) -> None:
     """Make the chain of a store that has none, in one transaction of the caller's."""
     db.execute(SQL["forget_all"])
     last = 0
@@ -289,7 +289,7 @@ def build(db: sqlite3.Connection, now: float) -> None:
 # --- verifying --------------------------------------------------------------------------------
 
 
-def verify(db: sqlite3.Connection, pinned: Mapping[str, ChainHead]) -> ChainReport:
+def verify(db: Connection, pinned: Mapping[str, ChainHead]) -> ChainReport:
     """Compare the archive with its chain, and the chain with heads that were pinned."""
     report = ChainReport()
     known: set[str] = set()
@@ -313,7 +313,7 @@ class _Verification:
 
     def __init__(
         self,
-        db: sqlite3.Connection,
+        db: Connection,
         report: ChainReport,
         timeline: int,
         own_id: str,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 from bridge.model import MessageId
+from bridge.store.connection import Connection
 from bridge.store.queries import read_queries
 
 SQL = read_queries("changes")
 
 
-def note_change(db: sqlite3.Connection, message: MessageId, kind: str) -> None:
+def note_change(db: Connection, message: MessageId, kind: str) -> None:
     db.execute(SQL["note_change"], (kind, message))

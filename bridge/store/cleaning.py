@@ -3,10 +3,10 @@ pages, and the write-ahead log."""
 
 from __future__ import annotations
 
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from bridge.store.connection import Connection
 from bridge.store.faults import translated
 from bridge.store.queries import read_queries
 from bridge.store.schema import connect
@@ -16,18 +16,19 @@ _PAGES = 500  # of the index that one step merges, so that other writes need not
 _BUSY = 60_000  # milliseconds that VACUUM waits for others
 
 
-def merge_index(db: sqlite3.Connection, *, first: bool) -> bool:
+def merge_index(db: Connection, *, first: bool) -> bool:
     """Merge the next part of the search index, which drops removed words; True if there is more.
 
     FTS5: a negative number starts the merge of everything into one segment; a merge that has
     nothing left to do changes fewer than two rows.
     """
-    before = db.total_changes
+    ((before,),) = db.execute("SELECT total_changes()").fetchall()
     db.execute(SQL["merge_index"], (-_PAGES if first else _PAGES,))
-    return db.total_changes - before >= 2
+    ((after,),) = db.execute("SELECT total_changes()").fetchall()
+    return after - before >= 2
 
 
-def needs_vacuum(db: sqlite3.Connection) -> bool:
+def needs_vacuum(db: Connection) -> bool:
     """Whether pages were freed before the store overwrote what it frees."""
     return db.execute(SQL["overwrites"]).fetchone() is None
 

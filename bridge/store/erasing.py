@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import uuid4
 
@@ -40,16 +39,22 @@ from bridge.store import (
     search,
 )
 from bridge.store.bodies import OPERATIONS, PEOPLE
+from bridge.store.connection import Connection
 from bridge.store.conversations import excerpt_of
 from bridge.store.erased_json import PersonEraser, TextEraser
 from bridge.store.file_use import FILE_ID
 from bridge.store.packing import unpack
 from bridge.store.queries import read_queries
+from bridge.store.tables import columns_by_table, replace_text
 from bridge.uacs import Actor, Message, TextPart, read_message, write
 
 SQL = read_queries("erasures")
 _TOKEN = re.compile(rb"[\w.@$+=-]+")
-_HISTORY = ("erasures", "legal_holds", "meta", "bans")  # tables that keep ids on purpose
+# Tables that keep ids on purpose, or that another step changes.
+_KEPT = (
+    "erasures", "legal_holds", "meta", "bans",
+    "payloads", "payload_blocks", "message_rows", "version_rows",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,7 @@ class _Chosen:
 class _Work:
     """One erasure while it happens."""
 
-    db: sqlite3.Connection
+    db: Connection
     erasure: Erasure
     now: float
     messages: Sequence[_Chosen]
@@ -87,7 +92,7 @@ class _Work:
         self.counts[kind] += self.db.execute(SQL[query], (actor,)).rowcount
 
 
-def erase(db: sqlite3.Connection, erasure: Erasure, now: float, dry_run: bool) -> ErasureRecord:
+def erase(db: Connection, erasure: Erasure, now: float, dry_run: bool) -> ErasureRecord:
     """Erase, and record it; a dry run undoes everything again.
 
     Raises:
@@ -103,7 +108,7 @@ def erase(db: sqlite3.Connection, erasure: Erasure, now: float, dry_run: bool) -
         db.execute("RELEASE erasure")
 
 
-def _erase(db: sqlite3.Connection, erasure: Erasure, now: float) -> ErasureRecord:
+def _erase(db: Connection, erasure: Erasure, now: float) -> ErasureRecord:
     db.execute(SQL["drop_erased"])
     db.execute(SQL["make_erased"])
     _choose(db, erasure)
@@ -120,7 +125,7 @@ def _erase(db: sqlite3.Connection, erasure: Erasure, now: float) -> ErasureRecor
     return _record(work)
 
 
-def _choose(db: sqlite3.Connection, erasure: Erasure) -> None:
+def _choose(db: Connection, erasure: Erasure) -> None:
     for actor in erasure.actors:
         db.execute(SQL["choose_person"], (actor,))
     if erasure.message is None:
@@ -129,7 +134,7 @@ def _choose(db: sqlite3.Connection, erasure: Erasure) -> None:
         raise StoreError(f"The archive has no message {erasure.message!r}")
 
 
-def _refuse_if_held(db: sqlite3.Connection) -> None:
+def _refuse_if_held(db: Connection) -> None:
     hold = db.execute(SQL["holding"]).fetchone()
     if hold is not None:
         name, reason = hold
@@ -139,7 +144,7 @@ def _refuse_if_held(db: sqlite3.Connection) -> None:
         )
 
 
-def _chosen(db: sqlite3.Connection) -> Sequence[_Chosen]:
+def _chosen(db: Connection) -> Sequence[_Chosen]:
     return [
         _Chosen(n, own_id, read_message(body), PEOPLE.read(author), channel, native_id, state)
         for n, own_id, body, author, channel, native_id, state in db.execute(SQL["chosen"])
@@ -349,13 +354,15 @@ def _erase_facts_of_person(work: _Work) -> None:
             work.counts["facts"] += work.db.execute(deletion, (actor,)).rowcount
     for actor in work.erasure.actors:
         work.run_for(actor, "forget_author", "facts")
-    for table, columns in _tables(work.db).items():
+    for table, columns in columns_by_table(work.db).items():
+        if table in _KEPT:
+            continue
         for column in columns:
             for actor in work.erasure.actors:
-                _replace(work, table, column, actor)
+                changed = replace_text(work.db, table, column, actor, work.stand_in)
+                work.counts["facts"] += changed
 
 
-_PACKED = (("operations", "body"),)  # columns whose values are packed
 _FACTS = (
     ("people", "id"),
     ("descriptions", "id"),
@@ -371,36 +378,6 @@ _FACTS = (
     ("direct_message_pairs", "first"),
     ("direct_message_pairs", "second"),
 )
-
-
-def _tables(db: sqlite3.Connection) -> Mapping[str, Sequence[str]]:
-    """The columns of the tables of the store, without those of the search index, of payloads, and
-    without what is kept on purpose."""
-    names = db.execute(
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'words%'"
-        " AND name NOT LIKE 'sqlite_%'"
-    ).fetchall()
-    skipped = (*_HISTORY, "payloads", "payload_blocks", "message_rows", "version_rows")
-    return {
-        name: [column for (column,) in db.execute("SELECT name FROM pragma_table_info(?)", (name,))]
-        for (name,) in names
-        if name not in skipped
-    }
-
-
-def _replace(work: _Work, table: str, column: str, actor: ActorId) -> None:
-    """Put the stand-in in the place of the person; where two rows become one, the older goes."""
-    is_packed = (table, column) in _PACKED
-    as_text = f'CAST(unpacked("{column}") AS TEXT)' if is_packed else f'CAST("{column}" AS TEXT)'
-    as_blob = f"CAST(replace({as_text}, :actor, :stand_in) AS BLOB)"
-    update = f"""
-        UPDATE OR REPLACE "{table}" SET "{column}" = CASE typeof("{column}")
-          WHEN 'blob' THEN {f"packed({as_blob})" if is_packed else as_blob}
-          ELSE replace({as_text}, :actor, :stand_in) END
-        WHERE typeof("{column}") IN ('text', 'blob') AND instr({as_text}, :actor)
-    """  # noqa: S608 - names from the schema
-    values = {"actor": actor, "stand_in": work.stand_in}
-    work.counts["facts"] += work.db.execute(update, values).rowcount
 
 
 # What a message loses when its time is over. What quotes or mentions it has a time of its own.
@@ -447,7 +424,7 @@ def _rewrite(work: _Work, n: int, own_id: str, state: str, body: bytes, erased: 
 
 
 def erase_old(
-    db: sqlite3.Connection, numbers: Sequence[int], own_id: str, now: float, *, dry_run: bool
+    db: Connection, numbers: Sequence[int], own_id: str, now: float, *, dry_run: bool
 ) -> int:
     """Erase messages whose time is over, without those under a legal hold. Returns how many that
     are; a dry run only counts them."""
@@ -470,23 +447,23 @@ def erase_old(
 # --- records and holds ------------------------------------------------------------------------
 
 
-def files_to_remove(db: sqlite3.Connection) -> Sequence[str]:
+def files_to_remove(db: Connection) -> Sequence[str]:
     rows = db.execute(SQL["files_to_remove"]).fetchall()
     return sorted({file_id for (ids,) in rows for file_id in json.loads(ids)})
 
 
-def set_cleaned(db: sqlite3.Connection, now: float) -> None:
+def set_cleaned(db: Connection, now: float) -> None:
     db.execute(SQL["set_cleaned"], (now,))
 
 
-def records(db: sqlite3.Connection) -> Sequence[ErasureRecord]:
+def records(db: Connection) -> Sequence[ErasureRecord]:
     return [
         ErasureRecord(own_id, at, by, reason, subject, json.loads(counts), bool(cleaned))
         for own_id, at, by, reason, subject, counts, cleaned in db.execute(SQL["records"])
     ]
 
 
-def add_hold(db: sqlite3.Connection, hold: LegalHold) -> None:
+def add_hold(db: Connection, hold: LegalHold) -> None:
     channel = None if hold.channel is None else hold.channel.key
     columns = (hold.name, hold.by, hold.reason, hold.at, hold.room, channel, hold.actor)
     try:
@@ -495,7 +472,7 @@ def add_hold(db: sqlite3.Connection, hold: LegalHold) -> None:
         raise StoreError(f"There is a legal hold {hold.name!r} already") from None
 
 
-def holds(db: sqlite3.Connection) -> Sequence[LegalHold]:
+def holds(db: Connection) -> Sequence[LegalHold]:
     return [
         LegalHold(
             name, by, reason, at,
@@ -508,5 +485,5 @@ def holds(db: sqlite3.Connection) -> Sequence[LegalHold]:
     ]  # fmt: skip
 
 
-def remove_hold(db: sqlite3.Connection, name: str) -> bool:
+def remove_hold(db: Connection, name: str) -> bool:
     return db.execute(SQL["remove_hold"], (name,)).rowcount > 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable, Sequence
 
 from pydantic import JsonValue
@@ -12,6 +11,7 @@ from bridge.model import ActorId, MessageId, RoomId, Sense, channel_of_key
 from bridge.model.times import datetime_of
 from bridge.model.turn_records import MessageRating
 from bridge.store import changes
+from bridge.store.connection import Connection
 from bridge.store.queries import read_queries
 from bridge.store.reactions import standing
 from bridge.uacs import to_timestamp
@@ -19,7 +19,7 @@ from bridge.uacs import to_timestamp
 SQL = read_queries("feedback")
 
 
-def give(db: sqlite3.Connection, item: MessageRating) -> None:
+def give(db: Connection, item: MessageRating) -> None:
     number = standing(db, item.message)
     if number is None:
         return
@@ -32,7 +32,7 @@ def give(db: sqlite3.Connection, item: MessageRating) -> None:
         changes.note_change(db, item.message, "rated")
 
 
-def show(db: sqlite3.Connection, number: int) -> None:
+def show(db: Connection, number: int) -> None:
     """Write the feedback beside the message, as its readers get it."""
     metadata = as_metadata(db.execute(SQL["of_message"], (number,)).fetchall())
     db.execute(SQL["show"], (json.dumps(metadata) if metadata else None, number))
@@ -51,7 +51,7 @@ def as_metadata(rows: Iterable[tuple[str, str, str, float]]) -> list[JsonValue]:
     ]
 
 
-def undelivered(db: sqlite3.Connection) -> Sequence[MessageRating]:
+def undelivered(db: Connection) -> Sequence[MessageRating]:
     return [_feedback(*columns) for columns in db.execute(SQL["undelivered"]).fetchall()]
 
 
@@ -65,5 +65,5 @@ def _feedback(
     )  # fmt: skip
 
 
-def set_delivered(db: sqlite3.Connection, item: MessageRating) -> None:
+def set_delivered(db: Connection, item: MessageRating) -> None:
     db.execute(SQL["set_delivered"], (item.message, item.actor, item.time))

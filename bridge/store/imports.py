@@ -4,7 +4,6 @@ them."""
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -33,6 +32,7 @@ from bridge.model.refs import channel_of_key
 from bridge.store import archive, authors, chain, links, payload_blocks, search
 from bridge.store import rooms as of_rooms
 from bridge.store.bodies import PEOPLE
+from bridge.store.connection import Connection
 from bridge.store.message_keys import key_of, stored_id
 from bridge.store.moments import Moments, moment_at
 from bridge.store.packing import unpack
@@ -48,11 +48,11 @@ _Key = TypeVar("_Key")
 _NUMBER = 12  # the column of `messages_of` that holds the number of the message
 
 
-def imported_units(db: sqlite3.Connection, export: str) -> Mapping[str, str]:
+def imported_units(db: Connection, export: str) -> Mapping[str, str]:
     return dict(db.execute(SQL["imported_units"], (export,)).fetchall())
 
 
-def add_imported(db: sqlite3.Connection, batch: ImportBatch, now: float) -> ImportCounts:
+def add_imported(db: Connection, batch: ImportBatch, now: float) -> ImportCounts:
     _describe(db, batch)
     _save_people(db, batch)
     known = _known(db, batch.messages)
@@ -69,7 +69,7 @@ def add_imported(db: sqlite3.Connection, batch: ImportBatch, now: float) -> Impo
     return ImportCounts(len(added), changed, len(batch.messages) - len(added) - changed)
 
 
-def _describe(db: sqlite3.Connection, batch: ImportBatch) -> None:
+def _describe(db: Connection, batch: ImportBatch) -> None:
     described = [
         *(("channel", item.channel.key, _CHANNEL.dump_json(item)) for item in batch.channels),
         *(("person", item.person.id, _PERSON.dump_json(item)) for item in batch.people),
@@ -77,7 +77,7 @@ def _describe(db: sqlite3.Connection, batch: ImportBatch) -> None:
     db.executemany(SQL["describe"], described)
 
 
-def _save_people(db: sqlite3.Connection, batch: ImportBatch) -> None:
+def _save_people(db: Connection, batch: ImportBatch) -> None:
     """People of a live platform keep what the platform says of them."""
     persons = {item.person.id: item.person for item in batch.people}
     for message in batch.messages:
@@ -114,7 +114,7 @@ class _Timeline:
         return self.length
 
 
-def _add(db: sqlite3.Connection, added: Sequence[ExportedMessage], form: str, now: float) -> None:
+def _add(db: Connection, added: Sequence[ExportedMessage], form: str, now: float) -> None:
     moments, timelines, chains = Moments(db), _Timelines(db), chain.Chains(db)
     channels = _Numbers(db, links.number_of)
     persons = _Numbers(db, authors.number_of)
@@ -171,9 +171,7 @@ def _add(db: sqlite3.Connection, added: Sequence[ExportedMessage], form: str, no
 class _Numbers(Generic[_Key]):
     """The numbers of channels or authors, each looked up once."""
 
-    def __init__(
-        self, db: sqlite3.Connection, number_of: Callable[[sqlite3.Connection, _Key], int]
-    ) -> None:
+    def __init__(self, db: Connection, number_of: Callable[[Connection, _Key], int]) -> None:
         self._db = db
         self._number_of = number_of
         self._known: dict[_Key, int] = {}
@@ -243,7 +241,7 @@ def _numbered(
 class _Timelines:
     """The conversations of a batch, read and saved once each."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: Connection) -> None:
         self._db = db
         self._found: dict[UUID, _Timeline] = {}
         self._of: dict[tuple[Place, str | None], tuple[_Timeline, ...]] = {}
@@ -292,7 +290,7 @@ class _Known:
     imported: bool
 
 
-def _known(db: sqlite3.Connection, messages: Sequence[ExportedMessage]) -> Mapping[str, _Known]:
+def _known(db: Connection, messages: Sequence[ExportedMessage]) -> Mapping[str, _Known]:
     ids = json.dumps([m.posted.message.message_id for m in messages], ensure_ascii=False)
     return {
         own_id: _Known(n, state, changed or 0.0, reactions, outcome == "imported")
@@ -301,7 +299,7 @@ def _known(db: sqlite3.Connection, messages: Sequence[ExportedMessage]) -> Mappi
 
 
 def _change(
-    db: sqlite3.Connection, exported: ExportedMessage, known: _Known, form: str, now: float
+    db: Connection, exported: ExportedMessage, known: _Known, form: str, now: float
 ) -> bool:
     """Take over what is newer. Returns whether anything changed."""
     if known.state == "deleted":
@@ -330,7 +328,7 @@ def _change(
 # --- reading ----------------------------------------------------------------------------------
 
 
-def archived_people(db: sqlite3.Connection) -> Sequence[ExportedPerson]:
+def archived_people(db: Connection) -> Sequence[ExportedPerson]:
     described = dict(db.execute(SQL["descriptions"], ("person",)))
     return [
         _PERSON.validate_json(described[actor])
@@ -340,7 +338,7 @@ def archived_people(db: sqlite3.Connection) -> Sequence[ExportedPerson]:
     ]
 
 
-def archived_conversations(db: sqlite3.Connection) -> Sequence[ArchivedConversation]:
+def archived_conversations(db: Connection) -> Sequence[ArchivedConversation]:
     described = dict(db.execute(SQL["descriptions"], ("channel",)))
     lengths: dict[str, int] = dict(db.execute(SQL["channels"]))
     members: dict[str, list[str]] = {}
@@ -378,7 +376,7 @@ def _described(key: str, description: bytes | None) -> ExportedChannel:
 
 
 def archived_messages(
-    db: sqlite3.Connection,
+    db: Connection,
     timelines: Sequence[UUID],
     selection: ArchiveFilter,
     after: int | None,
@@ -404,9 +402,7 @@ def archived_messages(
     return ArchivePage(messages, moments[-1] if len(moments) == limit else None)
 
 
-def archived(
-    db: sqlite3.Connection, ids: Collection[MessageId]
-) -> Mapping[MessageId, ArchivedMessage]:
+def archived(db: Connection, ids: Collection[MessageId]) -> Mapping[MessageId, ArchivedMessage]:
     id_list = json.dumps(list(ids), ensure_ascii=False)
     rows = db.execute(SQL["messages_with_ids"], (id_list,)).fetchall()
     reactions = _reactions(db, [row[_NUMBER] for row in rows])
@@ -451,9 +447,7 @@ def _place(channel: str, thread: str | None) -> Place:
     return Place(channel=channel_of_key(channel), thread=thread)
 
 
-def _reactions(
-    db: sqlite3.Connection, numbers: Sequence[int]
-) -> Mapping[int, Sequence[ExportedReaction]]:
+def _reactions(db: Connection, numbers: Sequence[int]) -> Mapping[int, Sequence[ExportedReaction]]:
     found: dict[int, list[ExportedReaction]] = {}
     for n, emoji, actor, at in db.execute(SQL["reactions_of"], (json.dumps(numbers),)):
         found.setdefault(n, []).append(ExportedReaction(emoji, ActorId(actor), at))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from pydantic import TypeAdapter
 from bridge.errors import StoreError
 from bridge.model import AccountId, ChannelRef, Raw, channel_of_key
 from bridge.model.inbox_records import InboxRow
+from bridge.store.connection import Connection
 from bridge.store.packing import pack, unpack
 from bridge.store.queries import read_queries
 from bridge.store.seal import Seal
@@ -21,9 +21,7 @@ SQL = read_queries("inbox")
 _CREDENTIALS: TypeAdapter[dict[str, str]] = TypeAdapter(dict[str, str])
 
 
-def keep(
-    db: sqlite3.Connection, raw: Raw, advance: bool, seal: Seal, now: float
-) -> InboxRow | None:
+def keep(db: Connection, raw: Raw, advance: bool, seal: Seal, now: float) -> InboxRow | None:
     """Insert a payload and return its row; None for a repeat, whose cursor still moves."""
     channel = None if raw.channel is None else raw.channel.key
     if advance and channel is not None:
@@ -32,9 +30,9 @@ def keep(
         SQL["keep_row"],
         (raw.account, raw.dedupe_key, raw.kind, raw.order_key, channel, now),
     )
-    if inserted.rowcount == 0:
+    row: int | None = next((own_id for (own_id,) in inserted.fetchall()), None)
+    if row is None:
         return None
-    row = int(inserted.lastrowid or 0)
     db.execute(SQL["keep_payload"], (row, pack(raw.payload)))
     if raw.credentials:
         _keep_credentials(db, row, raw, seal, now)
@@ -49,7 +47,7 @@ def without_credentials(raw: Raw) -> Raw:
     return raw.model_copy(update={"credentials": {}, "credentials_ttl": plain})
 
 
-def _keep_credentials(db: sqlite3.Connection, row: int, raw: Raw, seal: Seal, now: float) -> None:
+def _keep_credentials(db: Connection, row: int, raw: Raw, seal: Seal, now: float) -> None:
     if not seal.has_key:
         log.warning(
             "credentials_write_failed", account=raw.account, row=row, why="the store has no key"
@@ -60,7 +58,7 @@ def _keep_credentials(db: sqlite3.Connection, row: int, raw: Raw, seal: Seal, no
     db.execute(SQL["keep_credentials"], (row, sealed, now + raw.credentials_ttl))
 
 
-def credentials(db: sqlite3.Connection, row: int, seal: Seal, now: float) -> Mapping[str, str]:
+def credentials(db: Connection, row: int, seal: Seal, now: float) -> Mapping[str, str]:
     columns = db.execute(SQL["credentials_of_row"], (row, now)).fetchone()
     if columns is None:
         return {}
@@ -71,24 +69,24 @@ def _credentials_of(row: int) -> str:
     return f"The credentials of inbox row {row}"
 
 
-def forget_expired(db: sqlite3.Connection, now: float) -> int:
+def forget_expired(db: Connection, now: float) -> int:
     return db.execute(SQL["forget_credentials"], (now,)).rowcount
 
 
-def move_cursor(db: sqlite3.Connection, account: AccountId, channel: str, value: str) -> None:
+def move_cursor(db: Connection, account: AccountId, channel: str, value: str) -> None:
     db.execute(SQL["move_cursor"], (account, channel, value))
 
 
-def cursor(db: sqlite3.Connection, account: AccountId, channel: ChannelRef) -> str | None:
+def cursor(db: Connection, account: AccountId, channel: ChannelRef) -> str | None:
     row = db.execute(SQL["cursor"], (account, channel.key)).fetchone()
     return None if row is None else row[0]
 
 
-def waiting_rows(db: sqlite3.Connection) -> Sequence[InboxRow]:
+def waiting_rows(db: Connection) -> Sequence[InboxRow]:
     return [row_of(columns) for columns in db.execute(SQL["waiting_rows"]).fetchall()]
 
 
-def failed_rows(db: sqlite3.Connection, limit: int) -> Sequence[tuple[InboxRow, str]]:
+def failed_rows(db: Connection, limit: int) -> Sequence[tuple[InboxRow, str]]:
     rows = db.execute(SQL["failed_rows"], (limit,)).fetchall()
     return [(row_of(columns[:-1]), columns[-1]) for columns in rows]
 
@@ -108,7 +106,7 @@ def row_of(columns: Sequence[Any]) -> InboxRow:
     )
 
 
-def raw_of_row(db: sqlite3.Connection, row: int | None) -> tuple[Raw, float, str] | None:
+def raw_of_row(db: Connection, row: int | None) -> tuple[Raw, float, str] | None:
     """Return a stored payload, the time when it was received, and its outcome."""
     values = db.execute(SQL["row"], (row,)).fetchone()
     if values is None:
@@ -117,15 +115,15 @@ def raw_of_row(db: sqlite3.Connection, row: int | None) -> tuple[Raw, float, str
     return row_of(columns).raw, received_at, outcome
 
 
-def retry_failed_rows(db: sqlite3.Connection) -> int:
+def retry_failed_rows(db: Connection) -> int:
     return db.execute(SQL["retry_failed_rows"]).rowcount
 
 
-def fail_row(db: sqlite3.Connection, row: int, error: str, now: float) -> None:
+def fail_row(db: Connection, row: int, error: str, now: float) -> None:
     if db.execute(SQL["fail_row"], (error, now, row)).rowcount == 0:
         raise StoreError(f"There is no inbox row {row!r}")
 
 
-def finish_row(db: sqlite3.Connection, row: int, outcome: str, now: float) -> None:
+def finish_row(db: Connection, row: int, outcome: str, now: float) -> None:
     if db.execute(SQL["finish_row"], (outcome, now, row)).rowcount == 0:
         raise StoreError(f"There is no inbox row {row!r}")

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 from bridge.model import AccountId
+from bridge.store.connection import Connection
 from bridge.store.queries import read_queries
 from bridge.store.seal import Seal
 
 SQL = read_queries("key_values")
 
 
-def get(db: sqlite3.Connection, account: AccountId, key: str, seal: Seal) -> str | None:
+def get(db: Connection, account: AccountId, key: str, seal: Seal) -> str | None:
     row = db.execute(SQL["get"], (account, key)).fetchone()
     if row is None:
         return None
@@ -19,28 +18,26 @@ def get(db: sqlite3.Connection, account: AccountId, key: str, seal: Seal) -> str
     return value if sealed is None else seal.open(sealed, value_name(account, key))
 
 
-def put(
-    db: sqlite3.Connection, account: AccountId, key: str, value: str, sealed: bool, seal: Seal
-) -> None:
+def put(db: Connection, account: AccountId, key: str, value: str, sealed: bool, seal: Seal) -> None:
     secret = seal.close(value, value_name(account, key)) if sealed else None
     db.execute(SQL["put"], (account, key, None if sealed else value, secret))
 
 
-def keys(db: sqlite3.Connection, account: AccountId, prefix: str) -> list[str]:
+def keys(db: Connection, account: AccountId, prefix: str) -> list[str]:
     rows = db.execute(SQL["keys"], (account, prefix)).fetchall()
     return [key for (key,) in rows]
 
 
-def remove(db: sqlite3.Connection, account: AccountId, key: str) -> None:
+def remove(db: Connection, account: AccountId, key: str) -> None:
     db.execute(SQL["remove"], (account, key))
 
 
-def credential(db: sqlite3.Connection, name: str, seal: Seal) -> str | None:
+def credential(db: Connection, name: str, seal: Seal) -> str | None:
     row = db.execute(SQL["credential"], (name,)).fetchone()
     return None if row is None else seal.open(row[0], credential_name(name))
 
 
-def put_credential(db: sqlite3.Connection, name: str, value: str, seal: Seal) -> None:
+def put_credential(db: Connection, name: str, value: str, seal: Seal) -> None:
     db.execute(SQL["put_credential"], (name, seal.close(value, credential_name(name))))
 
 

@@ -5,17 +5,17 @@ Links name channels and messages by numbers. `channel` is a ChannelRef's key, li
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 
 from bridge.model import MessageId, Receipt
+from bridge.store.connection import Connection
 from bridge.store.queries import read_queries
 
 SQL = read_queries("links")
 
 
 def link_said(
-    db: sqlite3.Connection,
+    db: Connection,
     channel: str,
     native_id: str,
     message: int,
@@ -28,7 +28,7 @@ def link_said(
 
 
 def link_copies(
-    db: sqlite3.Connection, channel: str, message: int, receipts: Sequence[Receipt], now: float
+    db: Connection, channel: str, message: int, receipts: Sequence[Receipt], now: float
 ) -> None:
     """Link native copies of a message; of two copies in one slot the later replaces the earlier."""
     if not receipts:
@@ -42,18 +42,18 @@ def link_copies(
             db.execute(SQL["unlink_replaced"], (message, number, slot, native_id))
 
 
-def note_gone(db: sqlite3.Connection, channel: str, native_id: str) -> None:
+def note_gone(db: Connection, channel: str, native_id: str) -> None:
     """Note that somebody else deleted a copy."""
     db.execute(SQL["note_gone"], (channel, native_id))
 
 
-def removed_by_us(db: sqlite3.Connection, message: MessageId, channel: str, native_id: str) -> bool:
+def removed_by_us(db: Connection, message: MessageId, channel: str, native_id: str) -> bool:
     """Whether a copy's end is our own doing."""
     columns = (channel, native_id, message, channel)
     return db.execute(SQL["removed_by_us"], columns).fetchone() is not None
 
 
-def resolve(db: sqlite3.Connection, channel: str, native_id: str) -> MessageId | None:
+def resolve(db: Connection, channel: str, native_id: str) -> MessageId | None:
     """Return the message that this native id shows: an original, a copy, or a root's stand-in."""
     for query in ("resolve", "resolve_stand_in"):
         row = db.execute(SQL[query], (channel, native_id)).fetchone()
@@ -62,7 +62,7 @@ def resolve(db: sqlite3.Connection, channel: str, native_id: str) -> MessageId |
     return None
 
 
-def copies(db: sqlite3.Connection, message: MessageId, channel: str) -> tuple[Receipt, ...]:
+def copies(db: Connection, message: MessageId, channel: str) -> tuple[Receipt, ...]:
     """Return the existing native copies, the original among them, by ascending slot."""
     rows = db.execute(SQL["copies"], (message, channel)).fetchall()
     return tuple(
@@ -70,7 +70,7 @@ def copies(db: sqlite3.Connection, message: MessageId, channel: str) -> tuple[Re
     )
 
 
-def number_of(db: sqlite3.Connection, channel: str) -> int:
+def number_of(db: Connection, channel: str) -> int:
     """The channel's number; given at its first link."""
     row = db.execute(SQL["channel"], (channel,)).fetchone()
     if row is None:

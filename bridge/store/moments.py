@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
+from bridge.store.connection import Connection
 
 PER_SECOND = 1024  # numbers of one second; what is more goes into the second behind it
 _NEAR = 4  # numbers that are tried one by one
@@ -13,7 +13,7 @@ _LAST = "SELECT max(moment) FROM messages WHERE moment >= ? AND moment < ?"
 class Moments:
     """Gives numbers within one transaction of one connection."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: Connection) -> None:
         self._db = db
         self._given: set[int] = set()
         self._next: dict[int, int] = {}  # by second, from where on its numbers are free

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,6 +32,7 @@ from bridge.store.bodies import (
     write_losses,
     write_receipts,
 )
+from bridge.store.connection import Connection
 from bridge.store.conversations import excerpt_of
 from bridge.store.queries import read_queries
 
@@ -43,11 +43,11 @@ _POST_IS_OPEN = read_queries("reactions")["post_is_open"]
 _QUOTED = read_queries("archive")["quoted"]
 
 
-def is_known(db: sqlite3.Connection, operation: OperationId) -> bool:
+def is_known(db: Connection, operation: OperationId) -> bool:
     return db.execute(SQL["is_known"], (operation,)).fetchone() is not None
 
 
-def queue(db: sqlite3.Connection, operation: Operation, now: float, *, begun: bool = False) -> None:
+def queue(db: Connection, operation: Operation, now: float, *, begun: bool = False) -> None:
     """Append an operation to its lane; `begun`: it is sent as soon as this is durable."""
     body = OPERATIONS.write(operation)
     columns = (
@@ -71,7 +71,7 @@ def queue(db: sqlite3.Connection, operation: Operation, now: float, *, begun: bo
         ) from error
 
 
-def queue_change(db: sqlite3.Connection, operation: Operation, now: float) -> None:
+def queue_change(db: Connection, operation: Operation, now: float) -> None:
     """Append a change, unless a waiting edit or unsent post already carries the new state, or the
     deletion concerns a post that was never sent."""
     if isinstance(operation, EditMessage) and not operation.files_changed:
@@ -85,19 +85,17 @@ def queue_change(db: sqlite3.Connection, operation: Operation, now: float) -> No
     queue(db, operation, now)
 
 
-def posts_of(db: sqlite3.Connection, message: MessageId) -> Sequence[PostMessage]:
+def posts_of(db: Connection, message: MessageId) -> Sequence[PostMessage]:
     rows = db.execute(SQL["posts_of"], (message,)).fetchall()
     posts = [OPERATIONS.read(body) for (body,) in rows]
     return [post for post in posts if isinstance(post, PostMessage)]
 
 
-def open_lanes(db: sqlite3.Connection) -> Sequence[LaneId]:
+def open_lanes(db: Connection) -> Sequence[LaneId]:
     return [lane for (lane,) in db.execute(SQL["open_lanes"]).fetchall()]
 
 
-def head(
-    db: sqlite3.Connection, lane: LaneId, besides: Sequence[MessageId] = ()
-) -> OutboxItem | None:
+def head(db: Connection, lane: LaneId, besides: Sequence[MessageId] = ()) -> OutboxItem | None:
     if besides:
         columns = db.execute(SQL["head_besides"], (lane, json.dumps(besides))).fetchone()
     else:
@@ -105,12 +103,12 @@ def head(
     return None if columns is None else _item(db, lane, columns)
 
 
-def notice(db: sqlite3.Connection, lane: LaneId) -> OutboxItem | None:
+def notice(db: Connection, lane: LaneId) -> OutboxItem | None:
     columns = db.execute(SQL["notice"], (lane,)).fetchone()
     return None if columns is None else _item(db, lane, columns)
 
 
-def _item(db: sqlite3.Connection, lane: LaneId, columns: sqlite3.Row | Sequence[Any]) -> OutboxItem:
+def _item(db: Connection, lane: LaneId, columns: Sequence[Any]) -> OutboxItem:
     body, state, attempts, due, created, began, message, message_state, after = columns
     operation = OPERATIONS.read(body)
     channel = operation.channel.lane
@@ -138,12 +136,12 @@ def _item(db: sqlite3.Connection, lane: LaneId, columns: sqlite3.Row | Sequence[
     )
 
 
-def _is_to_be_posted(db: sqlite3.Connection, operation: Operation) -> bool:
+def _is_to_be_posted(db: Connection, operation: Operation) -> bool:
     key = (operation.message, operation.channel.lane)
     return db.execute(_POST_IS_OPEN, key).fetchone() is not None
 
 
-def _quoted(db: sqlite3.Connection, operation: Operation, lane: LaneId) -> QuotedMessage | None:
+def _quoted(db: Connection, operation: Operation, lane: LaneId) -> QuotedMessage | None:
     """The answered message; its words only where they still stand and everybody may read them."""
     if not isinstance(operation, PostMessage | EditMessage) or operation.reply_to is None:
         return None
@@ -160,18 +158,16 @@ def _quoted(db: sqlite3.Connection, operation: Operation, lane: LaneId) -> Quote
     )
 
 
-def begin(db: sqlite3.Connection, operation: OperationId, now: float) -> None:
+def begin(db: Connection, operation: OperationId, now: float) -> None:
     if db.execute(SQL["begin"], (now, operation)).rowcount == 0:
         raise NotOpen(f"Operation {operation!r} is not open any more; take the lane's head anew")
 
 
-def postpone(db: sqlite3.Connection, operation: OperationId, until: float, error: str) -> None:
+def postpone(db: Connection, operation: OperationId, until: float, error: str) -> None:
     db.execute(SQL["postpone"], (until, error, operation))
 
 
-def record(
-    db: sqlite3.Connection, operation: OperationId, receipts: Sequence[Receipt], now: float
-) -> None:
+def record(db: Connection, operation: OperationId, receipts: Sequence[Receipt], now: float) -> None:
     saved = db.execute(SQL["operation"], (operation,)).fetchone()
     if saved is None:
         return
@@ -183,7 +179,7 @@ def record(
         db.execute(SQL["note_receipts"], (write_receipts(saved_receipts + fresh), operation))
 
 
-def settle(db: sqlite3.Connection, settlement: Settlement, now: float) -> bool:
+def settle(db: Connection, settlement: Settlement, now: float) -> bool:
     """End an operation. Returns False when none was open under this id; then nothing changes."""
     saved = db.execute(SQL["operation"], (settlement.operation,)).fetchone()
     if saved is None:
@@ -221,14 +217,14 @@ def _may_end(state: str, settlement: Settlement) -> bool:
     return state in _OPEN or (state in ("dead", "unproved") and proof)
 
 
-def dead_letters(db: sqlite3.Connection) -> Sequence[DeadLetter]:
+def dead_letters(db: Connection) -> Sequence[DeadLetter]:
     return [
         DeadLetter(OPERATIONS.read(body), state, error, attempts, ended, _excerpt(message), now)
         for body, state, error, attempts, ended, message, now in db.execute(SQL["dead_letters"])
     ]
 
 
-def held_up(db: sqlite3.Connection, now: float) -> Sequence[DeadLetter]:
+def held_up(db: Connection, now: float) -> Sequence[DeadLetter]:
     return [
         DeadLetter(
             OPERATIONS.read(body), state, error, attempts, created, _excerpt(message), now_is
@@ -239,7 +235,7 @@ def held_up(db: sqlite3.Connection, now: float) -> Sequence[DeadLetter]:
     ]
 
 
-def hasten(db: sqlite3.Connection, operation: OperationId) -> LaneId:
+def hasten(db: Connection, operation: OperationId) -> LaneId:
     rows = db.execute(SQL["hasten"], (operation,)).fetchall()
     if not rows:
         raise StoreError(
@@ -252,7 +248,7 @@ def _excerpt(body: bytes) -> str:
     return excerpt_of(MESSAGES.read(body))
 
 
-def replay(db: sqlite3.Connection, operation: OperationId, now: float) -> LaneId:
+def replay(db: Connection, operation: OperationId, now: float) -> LaneId:
     rows = db.execute(SQL["replay"], (now, now, operation)).fetchall()
     if not rows:
         raise StoreError(
@@ -261,7 +257,7 @@ def replay(db: sqlite3.Connection, operation: OperationId, now: float) -> LaneId
     return rows[0][0]
 
 
-def records(db: sqlite3.Connection, message: int) -> Sequence[OperationRecord]:
+def records(db: Connection, message: int) -> Sequence[OperationRecord]:
     return [
         OperationRecord(
             operation=OPERATIONS.read(body),

@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from bridge.store.connection import Connection
 from bridge.store.packing import beginning, pack, unpack
 from bridge.store.queries import read_queries
 
@@ -26,7 +27,7 @@ Payload = tuple[str, bytes]
 """The format of an export, and a message as it has it."""
 
 
-def add(db: sqlite3.Connection, first: int, payloads: Sequence[Payload]) -> None:
+def add(db: Connection, first: int, payloads: Sequence[Payload]) -> None:
     """Add the payloads of the messages from number `first` on."""
     block: list[Payload | None] = []
     size = 0
@@ -40,7 +41,7 @@ def add(db: sqlite3.Connection, first: int, payloads: Sequence[Payload]) -> None
         _write(db, first + len(payloads) - len(block), block)
 
 
-def replace(db: sqlite3.Connection, number: int, payload: Payload) -> None:
+def replace(db: Connection, number: int, payload: Payload) -> None:
     """Put a payload in the place of the one that a message has; the old one is not kept."""
     found = _block_of(db, number)
     if found is None:
@@ -56,7 +57,7 @@ def replace(db: sqlite3.Connection, number: int, payload: Payload) -> None:
         _write(db, start, part)
 
 
-def remove(db: sqlite3.Connection, numbers: Sequence[int]) -> int:
+def remove(db: Connection, numbers: Sequence[int]) -> int:
     """Remove the payloads of messages. Returns how many there were."""
     removed = 0
     for first, inside in _by_block(db, numbers).items():
@@ -71,7 +72,7 @@ def remove(db: sqlite3.Connection, numbers: Sequence[int]) -> int:
     return removed
 
 
-def payload_of(db: sqlite3.Connection, number: int) -> Payload | None:
+def payload_of(db: Connection, number: int) -> Payload | None:
     """Return the payload of a message; None for one without.
 
     Raises:
@@ -82,7 +83,7 @@ def payload_of(db: sqlite3.Connection, number: int) -> Payload | None:
 
 
 def payloads_of(
-    db: sqlite3.Connection, numbers: Sequence[int], formats: Collection[str] | None
+    db: Connection, numbers: Sequence[int], formats: Collection[str] | None
 ) -> Mapping[int, Payload]:
     """Return the payloads of messages by number, with `formats` only those in one of them; each
     block is read once."""
@@ -100,7 +101,7 @@ def payloads_of(
     return found
 
 
-def each(db: sqlite3.Connection) -> Iterator[tuple[int, Payload]]:
+def each(db: Connection) -> Iterator[tuple[int, Payload]]:
     """Yield all payloads with the numbers of their messages."""
     for first, stored in db.execute(SQL["blocks"]):
         for number, payload in enumerate(_read(stored), first):
@@ -118,7 +119,7 @@ def _block_of_one(form: str, payload: bytes) -> bytes:
     return _packed([(form, unpack(payload))])
 
 
-def _by_block(db: sqlite3.Connection, numbers: Sequence[int]) -> Mapping[int, list[int]]:
+def _by_block(db: Connection, numbers: Sequence[int]) -> Mapping[int, list[int]]:
     """The numbers that are in blocks, by the first number of the block."""
     found: dict[int, list[int]] = {}
     first, count = 0, 0
@@ -132,7 +133,7 @@ def _by_block(db: sqlite3.Connection, numbers: Sequence[int]) -> Mapping[int, li
     return found
 
 
-def _block_of(db: sqlite3.Connection, number: int) -> tuple[int, tuple[Payload | None, ...]] | None:
+def _block_of(db: Connection, number: int) -> tuple[int, tuple[Payload | None, ...]] | None:
     row = db.execute(SQL["block"], (number,)).fetchone()
     if row is None or number >= row[0] + row[1]:
         return None
@@ -143,7 +144,7 @@ def _block_of(db: sqlite3.Connection, number: int) -> tuple[int, tuple[Payload |
     return first, block
 
 
-def _format_of(db: sqlite3.Connection, first: int) -> str:
+def _format_of(db: Connection, first: int) -> str:
     """The format of the payloads of a block; "" for one without payloads."""
     (stored,) = db.execute(SQL["payloads"], (first,)).fetchone()
     start = beginning(stored, _HEAD)
@@ -153,7 +154,7 @@ def _format_of(db: sqlite3.Connection, first: int) -> str:
     return start[at + _LENGTH :].partition(_END_OF_FORMAT)[0].decode("utf-8", "replace")
 
 
-def _write(db: sqlite3.Connection, first: int, block: Sequence[Payload | None]) -> None:
+def _write(db: Connection, first: int, block: Sequence[Payload | None]) -> None:
     if any(payload is not None for payload in block):
         db.execute(SQL["put"], (first, len(block), _packed(block)))
     else:

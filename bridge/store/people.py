@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from uuid import uuid4
 
@@ -17,6 +16,7 @@ from bridge.model.people_records import (
     LinkMethod,
 )
 from bridge.store.bodies import PEOPLE
+from bridge.store.connection import Connection
 from bridge.store.queries import read_queries
 
 SQL = read_queries("people")
@@ -25,27 +25,27 @@ SQL = read_queries("people")
 # --- names ------------------------------------------------------------------------------------
 
 
-def note_name(db: sqlite3.Connection, person: Person) -> None:
+def note_name(db: Connection, person: Person) -> None:
     db.execute(SQL["note_name"], (person.id, skeleton(person.name)))
 
 
-def people_named(db: sqlite3.Connection, name: str) -> Sequence[Person]:
+def people_named(db: Connection, name: str) -> Sequence[Person]:
     rows = db.execute(SQL["people_named"], (skeleton(name),)).fetchall()
     return [PEOPLE.read(body) for (body,) in rows]
 
 
-def shown_name(db: sqlite3.Connection, room: RoomId, actor: ActorId) -> DisplayName | None:
+def shown_name(db: Connection, room: RoomId, actor: ActorId) -> DisplayName | None:
     row = db.execute(SQL["shown_name"], (room, actor)).fetchone()
     return None if row is None else DisplayName(*row)
 
 
-def names_like(db: sqlite3.Connection, room: RoomId, name: str) -> Sequence[DisplayName]:
+def names_like(db: Connection, room: RoomId, name: str) -> Sequence[DisplayName]:
     key = (room, skeleton(name))
     rows = [*db.execute(SQL["alike_by_name"], key), *db.execute(SQL["alike_as_shown"], key)]
     return list({row[1]: DisplayName(*row) for row in rows}.values())
 
 
-def save_names(db: sqlite3.Connection, names: Sequence[DisplayName]) -> None:
+def save_names(db: Connection, names: Sequence[DisplayName]) -> None:
     columns = [
         (
             entry.room,
@@ -63,7 +63,7 @@ def save_names(db: sqlite3.Connection, names: Sequence[DisplayName]) -> None:
 # --- accounts ---------------------------------------------------------------------------------
 
 
-def accounts_of(db: sqlite3.Connection, actor: ActorId) -> Sequence[LinkedAccount]:
+def accounts_of(db: Connection, actor: ActorId) -> Sequence[LinkedAccount]:
     person = _person_of(db, actor)
     if person is None:
         return ()
@@ -71,12 +71,12 @@ def accounts_of(db: sqlite3.Connection, actor: ActorId) -> Sequence[LinkedAccoun
     return [LinkedAccount(*columns) for columns in rows]
 
 
-def linked_accounts(db: sqlite3.Connection) -> Sequence[LinkedAccount]:
+def linked_accounts(db: Connection) -> Sequence[LinkedAccount]:
     return [LinkedAccount(*columns) for columns in db.execute(SQL["all_accounts"]).fetchall()]
 
 
 def link_people(
-    db: sqlite3.Connection, first: ActorId, other: ActorId, method: LinkMethod, now: float
+    db: Connection, first: ActorId, other: ActorId, method: LinkMethod, now: float
 ) -> PersonId:
     first_person, theirs = _person_of(db, first), _person_of(db, other)
     person = first_person or theirs or PersonId(uuid4().hex)
@@ -89,7 +89,7 @@ def link_people(
     return person
 
 
-def unlink_person(db: sqlite3.Connection, actor: ActorId) -> bool:
+def unlink_person(db: Connection, actor: ActorId) -> bool:
     """Separate an account; a single remaining account is unlinked too."""
     person = _person_of(db, actor)
     if person is None:
@@ -102,7 +102,7 @@ def unlink_person(db: sqlite3.Connection, actor: ActorId) -> bool:
     return True
 
 
-def same_email(db: sqlite3.Connection, actor: ActorId, digest: str) -> Sequence[ActorId]:
+def same_email(db: Connection, actor: ActorId, digest: str) -> Sequence[ActorId]:
     if db.execute(SQL["email"], (actor,)).fetchone() == (digest,):
         return []
     db.execute(SQL["save_email"], (actor, digest))
@@ -110,12 +110,12 @@ def same_email(db: sqlite3.Connection, actor: ActorId, digest: str) -> Sequence[
     return [same_address for (same_address,) in rows if same_address != actor]
 
 
-def _person_of(db: sqlite3.Connection, actor: ActorId) -> PersonId | None:
+def _person_of(db: Connection, actor: ActorId) -> PersonId | None:
     row = db.execute(SQL["person_of"], (actor,)).fetchone()
     return None if row is None else PersonId(row[0])
 
 
-def _decide_names_anew(db: sqlite3.Connection, person: PersonId) -> None:
+def _decide_names_anew(db: Connection, person: PersonId) -> None:
     for actor, *_ in db.execute(SQL["accounts_of_person"], (person,)).fetchall():
         db.execute(SQL["forget_shown_names"], (actor,))
 
@@ -123,11 +123,11 @@ def _decide_names_anew(db: sqlite3.Connection, person: PersonId) -> None:
 # --- codes ------------------------------------------------------------------------------------
 
 
-def put_link_code(db: sqlite3.Connection, digest: str, actor: ActorId, expires: float) -> None:
+def put_link_code(db: Connection, digest: str, actor: ActorId, expires: float) -> None:
     db.execute(SQL["put_code"], (digest, actor, expires))
 
 
-def use_link_code(db: sqlite3.Connection, digest: str, actor: ActorId, now: float) -> CodeUse:
+def use_link_code(db: Connection, digest: str, actor: ActorId, now: float) -> CodeUse:
     failures, since = db.execute(SQL["attempts"], (actor,)).fetchone() or (0, now)
     if now - since >= CODE_WINDOW:
         failures, since = 0, now

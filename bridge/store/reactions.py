@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 
 from pydantic import JsonValue
@@ -24,6 +23,7 @@ from bridge.model import (
 from bridge.model.reaction_records import CurrentReaction, PinChange, ReactionChange
 from bridge.store import chain, changes, links, outbox
 from bridge.store.bodies import NOTHING, OPERATIONS
+from bridge.store.connection import Connection
 from bridge.store.queries import read_queries
 
 SQL = read_queries("reactions")
@@ -36,7 +36,7 @@ _OPPOSITES: dict[type[Operation], type[Operation]] = {
 }
 
 
-def react(db: sqlite3.Connection, change: ReactionChange, now: float) -> None:
+def react(db: Connection, change: ReactionChange, now: float) -> None:
     number = standing(db, change.message)
     if number is None or not _happened(db, number, change):
         return
@@ -48,13 +48,13 @@ def react(db: sqlite3.Connection, change: ReactionChange, now: float) -> None:
             _queue(db, number, operation, now)
 
 
-def standing(db: sqlite3.Connection, message: MessageId) -> int | None:
+def standing(db: Connection, message: MessageId) -> int | None:
     """Return a message's number; None when it is not archived or was deleted."""
     row = db.execute(SQL["standing_message"], (message,)).fetchone()
     return None if row is None else row[0]
 
 
-def _happened(db: sqlite3.Connection, number: int, change: ReactionChange) -> bool:
+def _happened(db: Connection, number: int, change: ReactionChange) -> bool:
     """Whether a reaction stands now that did not before, or the other way round."""
     place = (change.channel.key, change.target)
     emoji, actor = change.emoji or "", change.actor or ""
@@ -70,7 +70,7 @@ def _happened(db: sqlite3.Connection, number: int, change: ReactionChange) -> bo
 
 
 def _is_news(
-    db: sqlite3.Connection,
+    db: Connection,
     number: int,
     change: ReactionChange,
     operation: AddReaction | RemoveReaction,
@@ -81,7 +81,7 @@ def _is_news(
     return elsewhere == (1 if change.present else 0)
 
 
-def _queue(db: sqlite3.Connection, number: int, operation: ReactionOrPin, now: float) -> None:
+def _queue(db: Connection, number: int, operation: ReactionOrPin, now: float) -> None:
     """Append it, unless one that waits says the opposite, and with it goes; or says the same."""
     rows = db.execute(SQL["waiting_marks"], (number, operation.lane)).fetchall()
     for own_id, body in rows:
@@ -99,7 +99,7 @@ def makes_needless(waiting: Operation, operation: ReactionOrPin) -> bool:
     return isinstance(waiting, _OPPOSITES[type(operation)]) and same_emoji
 
 
-def show(db: sqlite3.Connection, number: int) -> None:
+def show(db: Connection, number: int) -> None:
     """Write the reactions beside the message, as its readers get them."""
     metadata = as_metadata(db.execute(SQL["reactions_of_number"], (number,)).fetchall())
     db.execute(SQL["show_reactions"], (json.dumps(metadata) if metadata else None, number))
@@ -114,7 +114,7 @@ def as_metadata(reactions: Iterable[tuple[str, str]]) -> list[JsonValue]:
     return [{"emoji": emoji, "actors": [*actor_ids]} for emoji, actor_ids in actors.items()]
 
 
-def pin(db: sqlite3.Connection, change: PinChange, now: float) -> None:
+def pin(db: Connection, change: PinChange, now: float) -> None:
     number = standing(db, change.message)
     if number is None:
         return
@@ -126,12 +126,12 @@ def pin(db: sqlite3.Connection, change: PinChange, now: float) -> None:
             _queue(db, number, operation, now)
 
 
-def cancel(db: sqlite3.Connection, message: MessageId, now: float) -> None:
+def cancel(db: Connection, message: MessageId, now: float) -> None:
     """Cancel the waiting reactions and pins of a deleted message."""
     db.execute(SQL["cancel_marks"], (now, message))
 
 
-def reactions(db: sqlite3.Connection, message: MessageId) -> Sequence[CurrentReaction]:
+def reactions(db: Connection, message: MessageId) -> Sequence[CurrentReaction]:
     rows = db.execute(SQL["reactions"], (message,)).fetchall()
     return [
         CurrentReaction(emoji, ActorId(actor), channel_of_key(channel), target, at)
@@ -139,14 +139,12 @@ def reactions(db: sqlite3.Connection, message: MessageId) -> Sequence[CurrentRea
     ]
 
 
-def pinned_by(db: sqlite3.Connection, message: MessageId) -> ActorId | None:
+def pinned_by(db: Connection, message: MessageId) -> ActorId | None:
     row = db.execute(SQL["pinned_by"], (message,)).fetchone()
     return None if row is None else row[0]
 
 
-def unshown_emoji(
-    db: sqlite3.Connection, message: MessageId, channel: ChannelRef
-) -> Collection[str]:
+def unshown_emoji(db: Connection, message: MessageId, channel: ChannelRef) -> Collection[str]:
     unshown: dict[str, bool] = {}
     for body, state, losses in db.execute(SQL["marks_in_lane"], (message, channel.reaction_lane)):
         operation = OPERATIONS.read(body)

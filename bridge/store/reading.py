@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
@@ -18,6 +17,7 @@ from bridge.model.archive_records import (
     Timeline,
 )
 from bridge.store import agents, archive, archive_rows, rooms
+from bridge.store.connection import Connection, Rows
 from bridge.store.conversations import conversation_of
 from bridge.store.queries import read_queries
 
@@ -25,13 +25,13 @@ SQL = read_queries("reading")
 _BEHIND_ALL = 2**62
 
 
-def position(db: sqlite3.Connection, room: UUID) -> Position:
+def position(db: Connection, room: UUID) -> Position:
     row = db.execute(SQL["position"], (str(room),)).fetchone()
     return Position() if row is None else Position(*row)
 
 
 def events_after(
-    db: sqlite3.Connection, room: UUID, after: Position, limit: int, viewer: ActorId
+    db: Connection, room: UUID, after: Position, limit: int, viewer: ActorId
 ) -> Sequence[RoomEvent]:
     """Return new messages first, then changes, so that a change finds its message known."""
     events: list[RoomEvent] = []
@@ -49,9 +49,7 @@ def events_after(
     return events
 
 
-def page(
-    db: sqlite3.Connection, room: UUID, limit: int, viewer: ActorId, before: int | None
-) -> Page:
+def page(db: Connection, room: UUID, limit: int, viewer: ActorId, before: int | None) -> Page:
     timeline = db.execute(archive.SQL["timeline"], (str(room),)).fetchone()
     if timeline is None:
         raise StoreError(f"There is no conversation {str(room)!r}")
@@ -71,31 +69,29 @@ def page(
     return Page(conversation, entries[0][0] if entries else None, len(rows) > limit)
 
 
-def _newest(
-    db: sqlite3.Connection, room: UUID, before: int | None, viewer: ActorId, limit: int
-) -> sqlite3.Cursor:
+def _newest(db: Connection, room: UUID, before: int | None, viewer: ActorId, limit: int) -> Rows:
     behind = _BEHIND_ALL if before is None else before
     return db.execute(SQL["page"], (str(room), behind, json.dumps(viewer), limit))
 
 
-def rooms_of(db: sqlite3.Connection, message: MessageId, viewer: ActorId) -> Sequence[UUID]:
+def rooms_of(db: Connection, message: MessageId, viewer: ActorId) -> Sequence[UUID]:
     rows = db.execute(SQL["rooms_of_message"], (message, json.dumps(viewer))).fetchall()
     return [UUID(room) for (room,) in rows]
 
 
-def put_token(db: sqlite3.Connection, token: ApiToken) -> None:
+def put_token(db: Connection, token: ApiToken) -> None:
     rooms, scopes = json.dumps(token.rooms), json.dumps(token.scopes)
     columns = (token.name, token.digest, token.role, rooms, scopes)
     limits = (token.created, token.expires, token.per_minute, json.dumps(token.actors))
     db.execute(SQL["put_token"], (*columns, *limits))
 
 
-def token(db: sqlite3.Connection, name: str) -> ApiToken | None:
+def token(db: Connection, name: str) -> ApiToken | None:
     row = db.execute(SQL["token"], (name,)).fetchone()
     return None if row is None else _token(row)
 
 
-def tokens(db: sqlite3.Connection) -> Sequence[ApiToken]:
+def tokens(db: Connection) -> Sequence[ApiToken]:
     return [_token(columns) for columns in db.execute(SQL["tokens"]).fetchall()]
 
 
@@ -115,5 +111,5 @@ def _token(columns: Sequence[Any]) -> ApiToken:
     )
 
 
-def revoke_token(db: sqlite3.Connection, name: str) -> bool:
+def revoke_token(db: Connection, name: str) -> bool:
     return db.execute(SQL["revoke_token"], (name,)).rowcount > 0

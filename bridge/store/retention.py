@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping, Sequence
-from contextlib import closing
-from pathlib import Path
 from uuid import uuid4
 
 from bridge.model.erasure_records import LegalHold, Pruned, Retention
 from bridge.store import erasing, payload_blocks
+from bridge.store.connection import Connection
 from bridge.store.erasing import SQL
-from bridge.store.faults import translated
 from bridge.store.file_use import MARK, files_named, ids_in
 from bridge.store.moments import moment_at
-from bridge.store.schema import open_to_read
 
 _STEP = 200  # messages that are erased in one transaction
 _LOOK = 2000  # rows that one step looks at
@@ -22,7 +18,7 @@ _FIRST = -(1 << 62)
 
 
 def prune_messages(
-    db: sqlite3.Connection, policy: Retention, after: int | None, dry_run: bool, now: float
+    db: Connection, policy: Retention, after: int | None, dry_run: bool, now: float
 ) -> Pruned:
     shortest = _shortest([*policy.messages.values(), policy.messages_else])
     if shortest is None:
@@ -56,7 +52,7 @@ def _kept(
 
 
 def prune_payloads(
-    db: sqlite3.Connection,
+    db: Connection,
     policy: Retention,
     after: int | None,
     imported: bool,
@@ -82,21 +78,20 @@ def prune_payloads(
     return Pruned(payloads=removed, last=rows[-1][0] if len(rows) == _LOOK else None)
 
 
-def files_over(path: Path, policy: Retention, now: float) -> frozenset[str]:
+def files_over(db: Connection, policy: Retention, now: float) -> frozenset[str]:
     """Return the ids of the stored files whose time is over in every message that names them, and
-    that nothing else uses; the store may be in use."""
+    that nothing else uses."""
     shortest = _shortest([*policy.files.values(), policy.files_else])
     if shortest is None:
         return frozenset()
     over: set[str] = set()
-    with translated(path), closing(open_to_read(path)) as db:
-        holds = erasing.holds(db)
-        used = set(files_named(db, without=("message_rows", "version_rows")))
-        for channel, time, rooms, body in db.execute(SQL["naming_files"], (MARK,)):
-            kept = _kept(policy.files, policy.files_else, channel, rooms)
-            is_over = kept is not None and time < now - kept
-            names = over if is_over and not _may_be_held(holds, channel, time) else used
-            names.update(ids_in(bytes(body)))
+    holds = erasing.holds(db)
+    used = set(files_named(db, without=("message_rows", "version_rows")))
+    for channel, time, rooms, body in db.execute(SQL["naming_files"], (MARK,)):
+        kept = _kept(policy.files, policy.files_else, channel, rooms)
+        is_over = kept is not None and time < now - kept
+        names = over if is_over and not _may_be_held(holds, channel, time) else used
+        names.update(ids_in(bytes(body)))
     return frozenset(over - used)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Sequence
 
 from bridge.model import ActorId, RoomId, channel_of_key
@@ -17,39 +16,38 @@ from bridge.model.room_records import (
     RoomPause,
     RoomStanding,
 )
+from bridge.store.connection import Connection
 from bridge.store.queries import read_queries
 
 SQL = read_queries("rooms")
 
 
-def put_ban(db: sqlite3.Connection, ban: Ban) -> None:
+def put_ban(db: Connection, ban: Ban) -> None:
     db.execute(SQL["put_ban"], (ban.room or "", ban.actor, ban.reason, ban.by, ban.at))
 
 
-def remove_ban(
-    db: sqlite3.Connection, room: RoomId | None, actor: ActorId, reason: BanReason
-) -> bool:
+def remove_ban(db: Connection, room: RoomId | None, actor: ActorId, reason: BanReason) -> bool:
     return db.execute(SQL["remove_ban"], (room or "", actor, reason)).rowcount > 0
 
 
-def bans(db: sqlite3.Connection) -> Sequence[Ban]:
+def bans(db: Connection) -> Sequence[Ban]:
     rows = db.execute(SQL["bans"]).fetchall()
     return [Ban(actor, reason, by, at, room or None) for room, actor, reason, by, at in rows]
 
 
-def pause(db: sqlite3.Connection, paused: RoomPause) -> None:
+def pause(db: Connection, paused: RoomPause) -> None:
     db.execute(SQL["pause"], (paused.room, paused.reason, paused.by, paused.at, paused.until))
 
 
-def resume(db: sqlite3.Connection, room: RoomId) -> bool:
+def resume(db: Connection, room: RoomId) -> bool:
     return db.execute(SQL["resume"], (room,)).rowcount > 0
 
 
-def paused(db: sqlite3.Connection) -> Sequence[RoomPause]:
+def paused(db: Connection) -> Sequence[RoomPause]:
     return [RoomPause(*columns) for columns in db.execute(SQL["paused"]).fetchall()]
 
 
-def link(db: sqlite3.Connection, room_link: RoomLink) -> None:
+def link(db: Connection, room_link: RoomLink) -> None:
     columns = (
         room_link.room,
         room_link.channel.key,
@@ -61,20 +59,18 @@ def link(db: sqlite3.Connection, room_link: RoomLink) -> None:
     db.execute(SQL["link"], columns)
 
 
-def links(db: sqlite3.Connection) -> Sequence[RoomLink]:
+def links(db: Connection) -> Sequence[RoomLink]:
     return [
         RoomLink(room, account, channel_of_key(channel), bool(linked), by, at)
         for room, channel, account, linked, by, at in db.execute(SQL["links"]).fetchall()
     ]
 
 
-def stand_all(
-    db: sqlite3.Connection, forms: Sequence[RoomForm], now: float
-) -> Sequence[RoomStanding]:
+def stand_all(db: Connection, forms: Sequence[RoomForm], now: float) -> Sequence[RoomStanding]:
     return [stand(db, form, now) for form in forms]
 
 
-def stand(db: sqlite3.Connection, form: RoomForm, now: float) -> RoomStanding:
+def stand(db: Connection, form: RoomForm, now: float) -> RoomStanding:
     """Begin a new epoch for each room whose configuration has changed."""
     row = db.execute(SQL["newest_epoch"], (form.room,)).fetchone()
     epoch, digest = row or (0, None)
@@ -92,7 +88,7 @@ def stand(db: sqlite3.Connection, form: RoomForm, now: float) -> RoomStanding:
     return RoomStanding(epoch, joined)
 
 
-def facts_of(db: sqlite3.Connection, room: str) -> RoomFacts:
+def facts_of(db: Connection, room: str) -> RoomFacts:
     """Return what the Conversation of a room says beside its messages."""
     row = db.execute(SQL["metadata"], (room,)).fetchone()
     memberships = db.execute(SQL["memberships"], (room,)).fetchall()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import binascii
 import os
-import sqlite3
 from pathlib import Path
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from bridge.errors import ConfigError, StoreError
+from bridge.store.connection import Connection
 from bridge.store.place import make_folder
 
 _VERSION = b"\x01"
@@ -111,7 +111,7 @@ def _key_in(path: Path) -> bytes:
         ) from None
 
 
-def check_key(db: sqlite3.Connection, seal: Seal) -> None:
+def check_key(db: Connection, seal: Seal) -> None:
     """Raise StoreError unless this key has sealed the store's values so far."""
     if not seal.has_key:
         return

@@ -7,7 +7,6 @@ again. If the way they are made changes, `VERSION` must change: the index is the
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from hashlib import blake2b
@@ -26,6 +25,7 @@ from bridge.model.search_records import (
     Words,
 )
 from bridge.store import archive_rows
+from bridge.store.connection import Connection
 from bridge.store.moments import moment_at
 from bridge.store.queries import read_queries
 
@@ -38,17 +38,17 @@ _LETTERS = {"author": "xa", "conversation": "xc", "thread": "xt", "reader": "xr"
 _LONGEST = 1_000_000  # characters of one message that are indexed
 
 
-def index(db: sqlite3.Connection, number: int) -> None:
+def index(db: Connection, number: int) -> None:
     """Add the document of a message, as it is stored now."""
     db.execute(SQL["add"], _document_of(db, number))
 
 
-def unindex(db: sqlite3.Connection, number: int) -> None:
+def unindex(db: Connection, number: int) -> None:
     """Remove the document of a message, before it is changed."""
     db.execute(SQL["remove"], _document_of(db, number))
 
 
-def _document_of(db: sqlite3.Connection, number: int) -> tuple[int, str, str]:
+def _document_of(db: Connection, number: int) -> tuple[int, str, str]:
     moment, body, author, root, audience, state = db.execute(SQL["document"], (number,)).fetchone()
     conversations = [own_id for (own_id,) in db.execute(SQL["conversations_of"], (number,))]
     readers = None if audience is None else json.loads(audience)
@@ -94,13 +94,13 @@ def _facet(kind: str, value: str) -> str:
 # --- building ---------------------------------------------------------------------------------
 
 
-def is_current(db: sqlite3.Connection) -> bool:
+def is_current(db: Connection) -> bool:
     """Whether the index was built by this version of the code."""
     row = db.execute(SQL["version"]).fetchone()
     return row is not None and row[0] == VERSION
 
 
-def build(db: sqlite3.Connection) -> None:
+def build(db: Connection) -> None:
     """Build the index anew, in one transaction of the caller's."""
     db.execute(SQL["forget_all"])
     last = 0
@@ -114,7 +114,7 @@ def build(db: sqlite3.Connection) -> None:
 # --- finding ----------------------------------------------------------------------------------
 
 
-def find(db: sqlite3.Connection, search: Search, limit: int, before: int | None) -> SearchPage:
+def find(db: Connection, search: Search, limit: int, before: int | None) -> SearchPage:
     """Return the newest messages that a search finds, from below `before` on."""
     first = -_ENDLESS if search.since is None else moment_at(search.since) - 1
     end = _ENDLESS if search.until is None else moment_at(search.until)
@@ -126,7 +126,7 @@ def find(db: sqlite3.Connection, search: Search, limit: int, before: int | None)
 
 
 def around(
-    db: sqlite3.Connection, found: FoundMessage, conversation: UUID, search: Search, count: int
+    db: Connection, found: FoundMessage, conversation: UUID, search: Search, count: int
 ) -> Surroundings:
     """Return the messages before and behind one in a conversation, as its reader may see them."""
     readers = json.dumps(search.readers, ensure_ascii=False)
@@ -136,7 +136,7 @@ def around(
     return Surroundings(tuple(reversed(earlier)), tuple(later))
 
 
-def _found(db: sqlite3.Connection, row: Sequence[Any]) -> FoundMessage:
+def _found(db: Connection, row: Sequence[Any]) -> FoundMessage:
     moment, *columns, reply_to, n = row
     conversations = tuple(UUID(own_id) for (own_id,) in db.execute(SQL["conversations_of"], (n,)))
     return FoundMessage(moment, archive_rows.stored(columns), reply_to, conversations)
@@ -183,7 +183,7 @@ def _not_for(readers: Sequence[str]) -> str:
     return f"({whispers}) NOT (facets : ({own}))"
 
 
-def conversations_named(db: sqlite3.Connection, name: str) -> Sequence[str]:
+def conversations_named(db: Connection, name: str) -> Sequence[str]:
     """Return the ids of the rooms and channels of a name or key, in any case."""
     folded = name.casefold()
     named = {

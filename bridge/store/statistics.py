@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable, Sequence
 
 from bridge.model.statistics_records import RefusedEvent, Speaker, Statistics
+from bridge.store.connection import Connection
 from bridge.store.queries import read_queries
 
 SQL = read_queries("statistics")
@@ -14,9 +14,7 @@ _FIRST, _END = -1e15, 1e15
 _MOST_MONTHS = 1200  # shown without gaps; one message with an absurd time must not make millions
 
 
-def statistics(
-    db: sqlite3.Connection, since: float | None, until: float | None, most: int
-) -> Statistics:
+def statistics(db: Connection, since: float | None, until: float | None, most: int) -> Statistics:
     span = (_FIRST if since is None else since, _END if until is None else until)
     totals = db.execute(SQL["totals"], span).fetchone()
     messages, people, edited, deleted, whispers, in_threads, by_agents, first, last = totals
@@ -37,7 +35,7 @@ def statistics(
 
 
 def refused(
-    db: sqlite3.Connection, channels: Sequence[str], since: float, limit: int
+    db: Connection, channels: Sequence[str], since: float, limit: int
 ) -> Sequence[RefusedEvent]:
     rows = db.execute(SQL["refused"], (since, json.dumps(channels), limit)).fetchall()
     return [RefusedEvent(*columns) for columns in reversed(rows)]

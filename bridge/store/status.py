@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Mapping, Sequence
 
 from bridge.model.outbox_records import LaneStatus
 from bridge.model.store_status import MAX_COUNTED, StorePulse, StoreStatus
 from bridge.store.bodies import OPERATIONS
+from bridge.store.connection import Connection
 from bridge.store.queries import read_queries
 
 SQL = read_queries("status")
 
 
-def read_status(db: sqlite3.Connection) -> StoreStatus:
+def read_status(db: Connection) -> StoreStatus:
     return StoreStatus(
         inbox=_with_done(_count(db, "inbox_total"), _by_state(db, "inbox_open")),
         outbox=_with_done(
@@ -27,7 +27,7 @@ def read_status(db: sqlite3.Connection) -> StoreStatus:
     )
 
 
-def read_pulse(db: sqlite3.Connection) -> StorePulse:
+def read_pulse(db: Connection) -> StorePulse:
     """Count at most MOST_COUNTED rows of each kind."""
     return StorePulse(
         messages=_count(db, "messages"),
@@ -39,23 +39,23 @@ def read_pulse(db: sqlite3.Connection) -> StorePulse:
     )
 
 
-def write_proof(db: sqlite3.Connection, size: int) -> None:
+def write_proof(db: Connection, size: int) -> None:
     """Write bytes that nobody reads; a large proof makes room for the next small one."""
     db.execute(SQL["proof"], (os.urandom(size),))
 
 
-def lanes_waiting(db: sqlite3.Connection) -> Sequence[LaneStatus]:
+def lanes_waiting(db: Connection) -> Sequence[LaneStatus]:
     return [
         LaneStatus(lane, OPERATIONS.read(body).account, waiting, oldest, state, error)
         for lane, body, waiting, oldest, state, error in db.execute(SQL["lanes"]).fetchall()
     ]
 
 
-def _count(db: sqlite3.Connection, query: str) -> int:
+def _count(db: Connection, query: str) -> int:
     return db.execute(SQL[query]).fetchone()[0]
 
 
-def _by_state(db: sqlite3.Connection, query: str) -> Mapping[str, int]:
+def _by_state(db: Connection, query: str) -> Mapping[str, int]:
     return dict(db.execute(SQL[query]).fetchall())
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 
 from bridge.model import MessageId
 from bridge.model.refs import native_id_in
+from bridge.store.connection import Connection
 from bridge.store.links import number_of
 from bridge.store.queries import read_queries
 
@@ -14,13 +14,13 @@ SQL = read_queries("threads")
 
 
 def link_stand_in(
-    db: sqlite3.Connection, channel: str, native_id: str, root: MessageId, now: float
+    db: Connection, channel: str, native_id: str, root: MessageId, now: float
 ) -> None:
     """Note that this post stands for a thread root that is missing in the channel or deleted."""
     db.execute(SQL["link_stand_in"], (number_of(db, channel), native_id, root, now))
 
 
-def root_in_channel(db: sqlite3.Connection, root: MessageId, channel: str) -> str | None:
+def root_in_channel(db: Connection, root: MessageId, channel: str) -> str | None:
     """Return the native id below which the thread of this root continues in a channel.
 
     That is the stand-in of a deleted root, else the root or its copy, else its stand-in, else where
@@ -30,6 +30,6 @@ def root_in_channel(db: sqlite3.Connection, root: MessageId, channel: str) -> st
     return native_id_in(channel, root) if row is None else row[0]
 
 
-def live_threads(db: sqlite3.Connection, channel: str, since: float) -> Sequence[str]:
+def live_threads(db: Connection, channel: str, since: float) -> Sequence[str]:
     rows = db.execute(SQL["live_threads"], (channel, since)).fetchall()
     return [thread for (thread,) in rows]

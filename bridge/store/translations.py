@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 
 import orjson
 
 from bridge.model import MessageId
+from bridge.store.connection import Connection
 from bridge.store.queries import read_queries
 
 SQL = read_queries("translations")
 
 
-def find(
-    db: sqlite3.Connection, message: MessageId, language: str, digest: str
-) -> Sequence[str] | None:
+def find(db: Connection, message: MessageId, language: str, digest: str) -> Sequence[str] | None:
     row = db.execute(SQL["find"], (message, language, digest)).fetchone()
     return None if row is None else tuple(orjson.loads(row[0]))
 
 
 def put(
-    db: sqlite3.Connection, message: MessageId, language: str, digest: str, texts: Sequence[str]
+    db: Connection, message: MessageId, language: str, digest: str, texts: Sequence[str]
 ) -> None:
     db.execute(SQL["put"], (message, language, digest, orjson.dumps(list(texts)).decode()))

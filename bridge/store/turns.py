@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,12 +10,13 @@ from bridge.model import MessageId, RoomId, TurnId
 from bridge.model.turn_records import NewTurn, StoredTurn
 from bridge.model.turns import TurnState
 from bridge.store import engine
+from bridge.store.connection import Connection
 from bridge.store.queries import read_queries
 
 SQL = read_queries("turns")
 
 
-def queue(db: sqlite3.Connection, turn: NewTurn, now: float) -> None:
+def queue(db: Connection, turn: NewTurn, now: float) -> None:
     try:
         db.execute(
             SQL["queue"],
@@ -30,36 +30,34 @@ def queue(db: sqlite3.Connection, turn: NewTurn, now: float) -> None:
         raise StoreError(f"Turn {turn.id!r} was not queued: its id is taken") from error
 
 
-def is_known(db: sqlite3.Connection, turn: TurnId) -> bool:
+def is_known(db: Connection, turn: TurnId) -> bool:
     return db.execute(SQL["is_known"], (turn,)).fetchone() is not None
 
 
-def was_called(db: sqlite3.Connection, agent: str, root: MessageId) -> bool:
+def was_called(db: Connection, agent: str, root: MessageId) -> bool:
     return db.execute(SQL["was_called"], (agent, root, agent, root)).fetchone() is not None
 
 
-def last_answer(db: sqlite3.Connection, session: str, before: TurnId) -> MessageId | None:
+def last_answer(db: Connection, session: str, before: TurnId) -> MessageId | None:
     row = db.execute(SQL["last_answer"], (session, before)).fetchone()
     return None if row is None else MessageId(row[0])
 
 
-def open_turns(db: sqlite3.Connection) -> Sequence[StoredTurn]:
+def open_turns(db: Connection) -> Sequence[StoredTurn]:
     return [_stored(columns) for columns in db.execute(SQL["open_turns"]).fetchall()]
 
 
-def turns_about(db: sqlite3.Connection, question: MessageId) -> Sequence[StoredTurn]:
+def turns_about(db: Connection, question: MessageId) -> Sequence[StoredTurn]:
     found = db.execute(SQL["turns_about"], (question, question)).fetchall()
     return [_stored(columns) for columns in found]
 
 
-def turn(db: sqlite3.Connection, own_id: TurnId) -> StoredTurn | None:
+def turn(db: Connection, own_id: TurnId) -> StoredTurn | None:
     row = db.execute(SQL["turn"], (own_id,)).fetchone()
     return None if row is None else _stored(row)
 
 
-def turns_of_room(
-    db: sqlite3.Connection, room: RoomId, since: float, limit: int
-) -> Sequence[StoredTurn]:
+def turns_of_room(db: Connection, room: RoomId, since: float, limit: int) -> Sequence[StoredTurn]:
     found = db.execute(SQL["turns_of_room"], (room, since, limit)).fetchall()
     return [_stored(columns) for columns in reversed(found)]
 
@@ -79,7 +77,7 @@ def _stored(columns: Sequence[Any]) -> StoredTurn:
 
 
 def set_turn(
-    db: sqlite3.Connection,
+    db: Connection,
     turn: TurnId,
     state: TurnState,
     tool_called: bool,

@@ -18,9 +18,8 @@ from bridge.errors import FileDamaged, FileMissing, StoreError, StoreFull
 from bridge.model.blob_ids import file_id_of, sha256_of
 from bridge.ports.blobs import BlobRef, Blobs, BlobTotal
 from bridge.runtime.clock import SystemClock
-from bridge.store import open_sqlite
+from bridge.store import open_sqlite, open_sqlite_to_read
 from bridge.store.blobs import DiskBlobs, open_blobs
-from bridge.store.file_use import files_in_use
 from bridge.testing.blobs_contract import (
     INVALID_IDS,
     PNG,
@@ -299,7 +298,9 @@ async def test_the_files_that_a_store_names_are_in_use(tmp_path: Path) -> None:
     await store.close()
     _fill(path, named)
 
-    assert files_in_use(path) == set(named[:3])
+    store = await open_sqlite_to_read(path, clock=SystemClock(), key=bytes(32))
+    assert await store.files_in_use() == set(named[:3])
+    await store.close()
 
 
 def _fill(path: Path, named: list[str]) -> None:

@@ -13,12 +13,11 @@ import pytest
 from bridge.errors import ConfigError, FileDamaged, StoreError
 from bridge.model.archive_records import channel_timeline
 from bridge.model.export_records import ImportBatch
-from bridge.store import SqliteStore, maintenance, open_sqlite, vault
+from bridge.store import SqliteStore, maintenance, open_sqlite, open_sqlite_to_read, vault
 from bridge.store import blobs as of_blobs
 from bridge.store.blobs import open_blobs, open_stored
 from bridge.store.encrypted_files import HEAD, MAGIC, DecryptedFile, Encryptor, plain_size
 from bridge.store.engine import errors
-from bridge.store.file_use import files_in_use
 from bridge.store.schema import open_to_write
 from bridge.store.vault import (
     NEW_VARIABLE,
@@ -166,7 +165,7 @@ async def test_without_the_right_key_the_error_says_what_to_set(
     with pytest.raises(error, match=what):
         await open_sqlite(encrypted, clock=ManualClock(), key=KEY)
     with pytest.raises(error, match=what):
-        files_in_use(encrypted)
+        await open_sqlite_to_read(encrypted, clock=ManualClock(), key=KEY)
 
 
 async def test_the_key_can_be_in_a_file(

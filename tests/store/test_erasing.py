@@ -23,7 +23,6 @@ from bridge.model.refs import BRIDGE, actor_id_of
 from bridge.model.search_records import Search, Words
 from bridge.model.turn_records import Approval, MessageRating, NewTurn
 from bridge.store import SqliteStore, open_sqlite, packing
-from bridge.store.file_use import files_in_use
 from bridge.testing.clock import START, ManualClock
 from bridge.testing.store_contract import (
     ANN,
@@ -154,7 +153,7 @@ async def test_an_erased_message_is_in_no_file_of_the_store(store: SqliteStore, 
     assert stored
     assert stored.state == "deleted"
     assert (await store.find(Search((Words("quicksilver"),)), limit=5)).found == ()
-    assert FILE not in files_in_use(path)
+    assert FILE not in await store.files_in_use()
     answer = await store.message(MessageId("tin:W1:home:m2"))
     assert answer
     assert answer.message.content == (TextPart(text="> [erased]\n\nI see"),)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import structlog
@@ -18,7 +16,6 @@ from bridge.ports.blobs import Blobs
 from bridge.ports.clock import Clock
 from bridge.ports.store.erasures import ErasureStore
 from bridge.runtime.clock import SystemClock
-from bridge.store.file_use import files_in_use
 
 log = structlog.get_logger()
 
@@ -26,7 +23,7 @@ _AGAIN = 300.0  # seconds until a running bridge looks again
 
 
 async def erase(
-    store: ErasureStore, path: Path, blobs: Blobs, erasure: Erasure, *, alone: bool
+    store: ErasureStore, blobs: Blobs, erasure: Erasure, *, alone: bool
 ) -> tuple[ErasureRecord, bool]:
     """Erase, and clean up, also after an earlier erasure that was interrupted. Returns the record,
     and whether everything is cleaned up.
@@ -35,15 +32,15 @@ async def erase(
         ErasureForbidden: a legal hold protects it.
         StoreError: there is nothing to erase, or the store cannot be written.
     """
-    await clean_up(store, path, blobs, alone=alone)
+    await clean_up(store, blobs, alone=alone)
     record = await store.erase(erasure)
     log.info(
         "archive_erased", erasure=record.id, subject=record.subject, by=record.by, **record.counts
     )
-    return record, await clean_up(store, path, blobs, alone=alone)
+    return record, await clean_up(store, blobs, alone=alone)
 
 
-async def clean_up(store: ErasureStore, path: Path, blobs: Blobs, *, alone: bool) -> bool:
+async def clean_up(store: ErasureStore, blobs: Blobs, *, alone: bool) -> bool:
     """Remove the files of erased messages that nothing else uses, and overwrite freed space.
 
     Returns:
@@ -52,7 +49,7 @@ async def clean_up(store: ErasureStore, path: Path, blobs: Blobs, *, alone: bool
     if all(record.cleaned for record in await store.erasures()):
         return True
     try:
-        used = await asyncio.to_thread(files_in_use, path)
+        used = await store.files_in_use()
         for file_id in await store.files_to_remove():
             if file_id not in used:
                 await blobs.remove(file_id)
@@ -65,11 +62,11 @@ async def clean_up(store: ErasureStore, path: Path, blobs: Blobs, *, alone: bool
     return True
 
 
-async def clean_up_regularly(store: ErasureStore, path: Path, blobs: Blobs, clock: Clock) -> None:
+async def clean_up_regularly(store: ErasureStore, blobs: Blobs, clock: Clock) -> None:
     """Clean up what could not be cleaned up at once, while a bridge runs, until cancelled."""
     while True:
         with suppress(StoreError):
-            await clean_up(store, path, blobs, alone=False)
+            await clean_up(store, blobs, alone=False)
         await clock.sleep(_AGAIN)
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable
-from pathlib import Path
 
 import structlog
 
@@ -13,7 +11,7 @@ from bridge.errors import FileError, StoreError
 from bridge.ports.agent import Agent
 from bridge.ports.blobs import Blobs
 from bridge.ports.clock import Clock
-from bridge.store.file_use import files_in_use
+from bridge.ports.store.erasures import ErasureStore
 
 log = structlog.get_logger()
 
@@ -21,18 +19,18 @@ _DAY = 86_400.0
 _FIRST = 600.0  # seconds after the start, which has other work
 
 
-async def sweep(store: Path, blobs: Blobs, clock: Clock, days: float) -> int:
+async def sweep(store: ErasureStore, blobs: Blobs, clock: Clock, days: float) -> int:
     """Remove files that were last stored more than `days` days ago and that nothing uses; returns
     their number.
 
     Messages (except deleted ones) and people's pictures use files.
     """
-    used = await asyncio.to_thread(files_in_use, store)
+    used = await store.files_in_use()
     return await blobs.sweep(used, clock.time() - days * _DAY)
 
 
 async def sweep_daily(
-    store: Path,
+    store: ErasureStore,
     blobs: Blobs,
     clock: Clock,
     days: float | None,

@@ -429,8 +429,8 @@ async def _erase(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
     if body["dry_run"]:
         record = await bridge.store.erase(erasure, dry_run=True)
         return {"counts": dict(record.counts), "cleaned": True}
-    path, blobs = bridge.settings.store.path, bridge.files.blobs
-    record, cleaned = await erase(bridge.store, path, blobs, erasure, alone=False)
+    blobs = bridge.files.blobs
+    record, cleaned = await erase(bridge.store, blobs, erasure, alone=False)
     await bridge.router.operations.wake_lanes()
     left = await forget_files(bridge.agents.values(), blobs)
     return {"counts": dict(record.counts), "cleaned": cleaned, "left_at_vendors": left}
@@ -439,10 +439,10 @@ async def _erase(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
 async def _prune(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
     """Remove now what the configuration does not keep any longer, or only count it."""
     policy, dry_run = retention_of(bridge.settings, bridge.rooms.all), bool(body["dry_run"])
-    path, blobs = bridge.settings.store.path, bridge.files.blobs
+    blobs = bridge.files.blobs
     pruned = await prune(bridge.store, blobs, bridge.clock, policy, dry_run=dry_run)
     if not dry_run:
-        await clean_up(bridge.store, path, blobs, alone=False)
+        await clean_up(bridge.store, blobs, alone=False)
         await forget_files(bridge.agents.values(), blobs)
     return {"messages": pruned.messages, "payloads": pruned.payloads, "files": pruned.files}
 

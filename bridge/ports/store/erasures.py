@@ -75,6 +75,10 @@ class ErasureStore(Protocol):
         or of imports. `after` is the `last` of the step before. A dry run only counts them."""
         ...
 
+    async def files_in_use(self) -> frozenset[str]:
+        """Return the ids of the stored files that anything names, but for deleted messages."""
+        ...
+
     async def files_over(self, policy: Retention) -> frozenset[str]:
         """Return the ids of the stored files whose time is over in every message that names them,
         and that nothing else uses. Messages under a legal hold keep their files."""

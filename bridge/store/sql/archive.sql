@@ -3,7 +3,7 @@ INSERT INTO message_rows (
   key, id, body, author, time, channel, thread, native_id, root, reply_to, audience, state, row,
   outcome, changed, moment
 ) VALUES (?, ?, packed(?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (key) DO NOTHING;
+ON CONFLICT (key) DO NOTHING RETURNING n;
 
 -- name: message
 SELECT body, reactions, feedback, author, time, channel, thread, native_id, root, state, changed, n, row,

@@ -3,7 +3,7 @@
 -- name: keep_row
 INSERT INTO inbox (account, dedupe_key, kind, order_key, channel, received_at)
 VALUES (?, ?, ?, ?, ?, ?)
-ON CONFLICT (account, dedupe_key) DO NOTHING;
+ON CONFLICT (account, dedupe_key) DO NOTHING RETURNING id;
 
 -- name: keep_payload
 INSERT INTO payloads (row, payload) VALUES (?, ?);

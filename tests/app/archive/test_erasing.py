@@ -248,7 +248,7 @@ async def test_the_file_of_an_erased_message_is_removed_unless_another_message_h
     await archived.add_imported(ImportBatch("tin", "tin", messages=(first, second)))
 
     await erase(
-        archived, archived.path, blobs, Erasure("e", "op", "", message=message_id_of(HOME, "21")),
+        archived, blobs, Erasure("e", "op", "", message=message_id_of(HOME, "21")),
         alone=True,
     )  # fmt: skip
 
@@ -278,10 +278,8 @@ async def test_clean_up_goes_on_where_it_failed(
 
     with monkeypatch.context() as failing:
         failing.setattr(archived, "overwrite_freed", fail)
-        _, cleaned = await erase(
-            archived, archived.path, blobs, Erasure("e", "op", "", message=FIRST), alone=True
-        )
+        _, cleaned = await erase(archived, blobs, Erasure("e", "op", "", message=FIRST), alone=True)
         assert not cleaned
-        assert not await clean_up(archived, archived.path, blobs, alone=True)
-    assert await clean_up(archived, archived.path, blobs, alone=True)
+        assert not await clean_up(archived, blobs, alone=True)
+    assert await clean_up(archived, blobs, alone=True)
     assert (await archived.erasures())[0].cleaned

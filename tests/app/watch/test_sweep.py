@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from bridge.agents.echo import EchoAgent, EchoSettings
 from bridge.app.watch.sweep import sweep, sweep_daily
-from bridge.store import open_sqlite
+from bridge.store import SqliteStore, open_sqlite, open_sqlite_to_read
 from bridge.testing.blobs_contract import put
 from bridge.testing.clock import ManualClock
 from bridge.testing.memory_blobs import MemoryBlobs
@@ -39,7 +39,8 @@ class TwoSleeps(ManualClock):
         await super().sleep(seconds)
 
 
-async def store_that_names(path: Path, clock: ManualClock, *file_ids: str) -> None:
+async def store_that_names(path: Path, clock: ManualClock, *file_ids: str) -> SqliteStore:
+    """A store whose messages name these files."""
     store = await open_sqlite(path, clock=clock, key=bytes(32))
     await store.close()
     with contextlib.closing(sqlite3.connect(path)) as db:
@@ -50,6 +51,7 @@ async def store_that_names(path: Path, clock: ManualClock, *file_ids: str) -> No
                 (str(number), f'{{"file_id": "{file_id}"}}'.encode()),
             )
         db.commit()
+    return await open_sqlite_to_read(path, clock=clock, key=bytes(32))
 
 
 async def test_the_sweep_removes_only_old_files_that_no_message_names(
@@ -57,14 +59,15 @@ async def test_the_sweep_removes_only_old_files_that_no_message_names(
 ) -> None:
     blobs = MemoryBlobs(clock)
     named, unnamed = await put(blobs, b"named"), await put(blobs, b"unnamed")
-    await store_that_names(tmp_path / "b.sqlite3", clock, named.file_id)
+    store = await store_that_names(tmp_path / "b.sqlite3", clock, named.file_id)
     clock.now += 20 * DAY
     young = await put(blobs, b"young")
 
-    early = await sweep(tmp_path / "b.sqlite3", blobs, clock, 30)
+    early = await sweep(store, blobs, clock, 30)
     clock.now += 11 * DAY
-    late = await sweep(tmp_path / "b.sqlite3", blobs, clock, 30)
+    late = await sweep(store, blobs, clock, 30)
 
+    await store.close()
     assert (early, late) == (0, 1)
     assert [await blobs.stat(ref.file_id) for ref in (named, unnamed, young)] == [
         named, None, young,
@@ -76,11 +79,13 @@ async def test_a_store_that_cannot_be_read_removes_nothing(
 ) -> None:
     blobs = MemoryBlobs(clock)
     ref = await put(blobs, b"kept")
+    store = await store_that_names(tmp_path / "b.sqlite3", clock, ref.file_id)
     _spoil(tmp_path / "b.sqlite3")
 
     with capture_logs() as logs, pytest.raises(EnoughError):
-        await sweep_daily(tmp_path / "b.sqlite3", blobs, TwoSleeps(), 30)
+        await sweep_daily(store, blobs, TwoSleeps(), 30)
 
+    await store.close()
     assert [entry["event"] for entry in logs] == 2 * ["file_sweep_failed"]
     assert await blobs.stat(ref.file_id) == ref
 
@@ -89,12 +94,14 @@ def _spoil(path: Path) -> None:
     path.write_bytes(b"not a store" * 1000)
 
 
-async def test_without_a_number_of_days_agents_alone_forget_what_is_gone(tmp_path: Path) -> None:
+async def test_without_a_number_of_days_agents_alone_forget_what_is_gone() -> None:
     agent = Forgetful()
     clock = TwoSleeps()
 
     with pytest.raises(EnoughError):
-        await sweep_daily(tmp_path / "nowhere", MemoryBlobs(clock), clock, None, lambda: [agent])
+        await sweep_daily(
+            SqliteStore.in_memory(clock), MemoryBlobs(clock), clock, None, lambda: [agent]
+        )
 
     assert agent.asked == 2
 

@@ -165,7 +165,7 @@ async def _erase_here(
     key = files_key_of(path)
     blobs = await open_blobs(Archive(path).blobs, clock=SystemClock(), key=key)
     try:
-        record, cleaned = await erase(store, path, blobs, erasure, alone=True)
+        record, cleaned = await erase(store, blobs, erasure, alone=True)
     finally:
         await blobs.close()
     return {"counts": dict(record.counts), "cleaned": cleaned}
