@@ -83,6 +83,6 @@ def several(
     newest: int,
     open_only: bool,
 ) -> Sequence[Approval]:
-    ids = db.execute(SQL["several"], (turn, turn, room, room, open_only, newest)).fetchall()
+    ids = db.execute(SQL["several"], (turn, room, open_only, newest)).fetchall()
     approvals = (approval(db, own_id) for (own_id,) in ids)
     return [candidate for candidate in approvals if candidate is not None]

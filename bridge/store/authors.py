@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from bridge.store.connection import Connection
+from bridge.store.queries import read_queries
 
-_FIND = "SELECT n FROM authors WHERE body = ?"
-_ADD = "INSERT INTO authors (body) VALUES (?) RETURNING n"
+SQL = read_queries("authors")
 
 
 def number_of(db: Connection, body: bytes) -> int:
     """Return the number of an author, which is given at the first message."""
-    row = db.execute(_FIND, (body,)).fetchone()
+    row = db.execute(SQL["find"], (body,)).fetchone()
     if row is None:
-        (row,) = db.execute(_ADD, (body,)).fetchall()
+        (row,) = db.execute(SQL["add"], (body,)).fetchall()
     return row[0]

@@ -35,9 +35,7 @@ def forget_orphans(db: Connection, before: float) -> None:
 def expected_messages(
     db: Connection, channel: ChannelRef, since: float, limit: int, thread: str | None
 ) -> Sequence[ExpectedMessage]:
-    rows = db.execute(
-        SQL["expected_messages"], (channel.key, since, thread, thread, limit)
-    ).fetchall()
+    rows = db.execute(SQL["expected_messages"], (channel.key, since, thread, limit)).fetchall()
     return [
         ExpectedMessage(
             native_id, thread, message, is_original=kind == 0, at=at, changed=changed or 0.0

@@ -1,6 +1,7 @@
 """Which SQLite opens a store: Python's own, or SQLCipher for an encrypted one.
 
-Both have the same interface, but error classes of their own: `errors()` has those that may occur.
+Both have the same interface, but error classes of their own, as has PostgreSQL's driver: `errors()`
+has those that may occur.
 """
 
 from __future__ import annotations
@@ -77,8 +78,7 @@ def integrity_errors() -> tuple[type[Exception], ...]:
 
 def _classes(name: str) -> tuple[type[Exception], ...]:
     modules: list[Any] = [sqlite3]
-    if _MODULE in sys.modules:
-        modules.append(sys.modules[_MODULE])
+    modules += [sys.modules[name] for name in (_MODULE, "psycopg") if name in sys.modules]
     return tuple(getattr(module, name) for module in modules)
 
 

@@ -118,7 +118,7 @@ def _add(db: Connection, added: Sequence[ExportedMessage], form: str, now: float
     moments, timelines, chains = Moments(db), _Timelines(db), chain.Chains(db)
     channels = _Numbers(db, links.number_of)
     persons = _Numbers(db, authors.number_of)
-    ((number,),) = db.execute(SQL["last_number"]).fetchall()
+    ((number, _),) = db.execute(SQL["reserve_numbers"], (len(added),)).fetchall()
     rows: list[tuple[Any, ...]] = []
     link_rows: list[tuple[Any, ...]] = []
     payloads: list[payload_blocks.Payload] = []
@@ -141,7 +141,8 @@ def _add(db: Connection, added: Sequence[ExportedMessage], form: str, now: float
         root, _ = exported.relations()
         entered = timelines.of(place, root)
         entries += ((timeline.n, timeline.enter(time), number, moment) for timeline in entered)
-        documents.append((moment, *_document(columns, exported, root, entered)))
+        words = _document(columns, exported, root, entered)
+        documents.append((moment, *search.as_indexed(db, *words)))
         own_reactions = list(_reaction_rows(exported, time))
         reactions += _numbered(number, place_number, own_reactions)
         if exported.pinned:

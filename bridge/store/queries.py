@@ -9,10 +9,11 @@ from importlib.resources import files
 _NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 
 
-def read_queries(file: str) -> Mapping[str, str]:
-    """Return statements by name; `-- name: x` lines separate them."""
-    text = files("bridge.store").joinpath("sql", f"{file}.sql").read_text("utf-8")
-    _, *pieces = _NAME.split(text)
+def read_queries(file: str, folder: str = "") -> Mapping[str, str]:
+    """Return statements by name; `-- name: x` lines separate them. `folder`: that of an engine with
+    statements of its own."""
+    path = files("bridge.store").joinpath(folder, "sql", f"{file}.sql")
+    _, *pieces = _NAME.split(path.read_text("utf-8"))
     return {
         name: sql.strip().rstrip(";") for name, sql in zip(pieces[::2], pieces[1::2], strict=True)
     }

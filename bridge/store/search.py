@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, singledispatch
 from hashlib import blake2b
 from typing import Any
 from uuid import UUID
@@ -32,8 +32,8 @@ from bridge.store.queries import read_queries
 SQL = read_queries("search")
 VERSION = 1
 _ENDLESS = 1 << 62
-_ALL = "xall"  # every document has it: what a search that only excludes is taken from
-_NOTHING = "xnothing"  # no document has it
+ALL = "xall"  # every document has it: what a search that only excludes is taken from
+NOTHING = "xnothing"  # no document has it
 _LETTERS = {"author": "xa", "conversation": "xc", "thread": "xt", "reader": "xr"}
 _LONGEST = 1_000_000  # characters of one message that are indexed
 
@@ -52,7 +52,15 @@ def _document_of(db: Connection, number: int) -> tuple[int, str, str]:
     moment, body, author, root, audience, state = db.execute(SQL["document"], (number,)).fetchone()
     conversations = [own_id for (own_id,) in db.execute(SQL["conversations_of"], (number,))]
     readers = None if audience is None else json.loads(audience)
-    return moment, *document(body, author, root, readers, state, conversations)
+    words, facets = document(body, author, root, readers, state, conversations)
+    return moment, *as_indexed(db, words, facets)
+
+
+@singledispatch
+def as_indexed(db: Connection, words: str, facets: str) -> tuple[str, str]:
+    """Return a document as the engine's index takes it: FTS5 divides texts into words by itself."""
+    del db
+    return words, facets
 
 
 def document(
@@ -67,7 +75,7 @@ def document(
     message = _json(body)
     text, kinds = search_text(message)
     person = _json(author)
-    facets = [_ALL, _facet("author", person["id"])]
+    facets = [ALL, _facet("author", person["id"])]
     facets += [_facet("conversation", conversation) for conversation in conversations]
     facets += [f"xh{kind}" for kind in sorted(kinds)]
     facets += [f"xi{state}"] if state in ("edited", "deleted") else []
@@ -119,7 +127,7 @@ def find(db: Connection, search: Search, limit: int, before: int | None) -> Sear
     first = -_ENDLESS if search.since is None else moment_at(search.since) - 1
     end = _ENDLESS if search.until is None else moment_at(search.until)
     end = end if before is None else min(before, end)
-    values = (expression_of(search), first, end, limit + 1)
+    values = (expression_for(db, search), first, end, limit + 1)
     rows = db.execute(SQL["find"], values).fetchall()
     found = tuple(_found(db, row) for row in rows[:limit])
     return SearchPage(found, found[-1].moment if len(rows) > limit else None)
@@ -142,6 +150,13 @@ def _found(db: Connection, row: Sequence[Any]) -> FoundMessage:
     return FoundMessage(moment, archive_rows.stored(columns), reply_to, conversations)
 
 
+@singledispatch
+def expression_for(db: Connection, search: Search) -> str:
+    """Return the search as an expression of the engine."""
+    del db
+    return expression_of(search)
+
+
 def expression_of(search: Search) -> str:
     """Return the search as an expression of FTS5; nothing of it comes from outside unquoted."""
     wanted = [_words(words) for words in search.words if not words.excluded]
@@ -154,7 +169,7 @@ def expression_of(search: Search) -> str:
     if not search.deleted:
         unwanted.append("facets : xideleted")
     unwanted.append(_not_for(search.readers))
-    expression = " AND ".join(f"({item})" for item in wanted) or f"facets : {_ALL}"
+    expression = " AND ".join(f"({item})" for item in wanted) or f"facets : {ALL}"
     for item in unwanted:
         expression = f"({expression}) NOT ({item})"
     return expression
@@ -165,13 +180,22 @@ def _words(words: Words) -> str:
     return f'text : "{text}"{" *" if words.prefix else ""}'
 
 
-def _condition(condition: Condition) -> str:
+def facets_of(condition: Condition) -> Sequence[str]:
+    """Return the facets of which a condition wants one."""
     if condition.kind in ("has", "is"):
         letter = condition.kind[0]
-        facets = [f"x{letter}{value}" for value in condition.values if value.isalpha()]
-    else:
-        facets = [_facet(condition.kind, value) for value in condition.values]
-    return f"facets : ({' OR '.join(facets)})" if facets else f"facets : {_NOTHING}"
+        return [f"x{letter}{value}" for value in condition.values if value.isalpha()]
+    return [_facet(condition.kind, value) for value in condition.values]
+
+
+def reader_facets(readers: Iterable[str]) -> Sequence[str]:
+    """Return the facets of whispers to these people."""
+    return [_facet("reader", reader) for reader in readers]
+
+
+def _condition(condition: Condition) -> str:
+    facets = facets_of(condition)
+    return f"facets : ({' OR '.join(facets)})" if facets else f"facets : {NOTHING}"
 
 
 def _not_for(readers: Sequence[str]) -> str:
@@ -179,7 +203,7 @@ def _not_for(readers: Sequence[str]) -> str:
     whispers = "facets : xiwhisper"
     if not readers:
         return whispers
-    own = " OR ".join(_facet("reader", reader) for reader in readers)
+    own = " OR ".join(reader_facets(readers))
     return f"({whispers}) NOT (facets : ({own}))"
 
 

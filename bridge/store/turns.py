@@ -85,6 +85,6 @@ def set_turn(
     error: str,
     now: float,
 ) -> None:
-    changed = db.execute(SQL["set_turn"], (state, state, tool_called, answer, error, now, turn))
+    changed = db.execute(SQL["set_turn"], (state, tool_called, answer, error, now, turn))
     if changed.rowcount == 0:
         raise StoreError(f"There is no turn {turn!r}")

@@ -41,6 +41,7 @@ from bridge.model.archive_records import NewMessage, Timeline
 from bridge.model.outbox_records import Settlement
 from bridge.runtime.clock import SystemClock
 from bridge.store import SqliteStore, archive, open_sqlite, threads
+from bridge.store.connection import Connection
 from bridge.store.links import SQL
 from bridge.store.schema import open_to_read
 from bridge.uacs import Actor, Message, TextPart, to_timestamp
@@ -137,13 +138,13 @@ async def build(path: Path, pairs: int, rooms: Sequence[Room]) -> None:
     await store.close()
 
 
-def _make_channels(db: sqlite3.Connection, rooms: Sequence[Room]) -> None:
+def _make_channels(db: Connection, rooms: Sequence[Room]) -> None:
     for room in rooms:
         for channel in room:
             db.execute(SQL["make_channel"], (channel.key,)).fetchall()
 
 
-def _write(db: sqlite3.Connection, step: Sequence[Posted], rooms: Sequence[Room]) -> None:
+def _write(db: Connection, step: Sequence[Posted], rooms: Sequence[Room]) -> None:
     """What `admit` and `settle` write of ids, many at once; bodies are left out."""
     db.executemany(archive.SQL["keep_message"], [_message_row(entry, rooms) for entry in step])
     number = {key: n for n, key in db.execute("SELECT n, key FROM channels").fetchall()}
@@ -224,7 +225,7 @@ class Subject:
         await asyncio.gather(*(self.store.settle(settlement) for settlement in settled))
         self._note("settle", took, len(settled))
 
-    def _admit(self, db: sqlite3.Connection, admission: Admission) -> None:
+    def _admit(self, db: Connection, admission: Admission) -> None:
         took = time.perf_counter_ns()
         archive.admit(db, admission, time.time())
         self._note("admit_work", took)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import sqlite3
 import string
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -24,6 +23,7 @@ from bridge.model import AccountId, Call, ChannelRef, OperationId, Raw
 from bridge.router.runtime.timeouts import Timeouts
 from bridge.runtime.clock import SystemClock
 from bridge.sandbox.faults import Fault
+from bridge.store.connection import Connection
 from bridge.store.sqlite import SqliteStore, open_sqlite_to_read
 from connectors.slack.sandbox import LocalSlack
 from connectors.teams.sandbox import Delivering
@@ -354,7 +354,7 @@ def try_on(local: Sandbox) -> None:
 async def set_room(store: SqliteStore, *, full: bool) -> None:
     """As a full disk does: SQLite finds no page more than it has, and has none free."""
 
-    def limit(db: sqlite3.Connection) -> None:
+    def limit(db: Connection) -> None:
         db.execute("CREATE TABLE IF NOT EXISTS filler (x)")
         while full and (free := db.execute("PRAGMA freelist_count").fetchone()[0]):
             db.execute("INSERT INTO filler VALUES (zeroblob(?))", (4000 * free,))

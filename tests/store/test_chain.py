@@ -19,6 +19,7 @@ from bridge.model.erasure_records import Erasure
 from bridge.model.export_records import ExportedEdit, ExportedReaction, ImportBatch
 from bridge.model.reaction_records import ReactionChange
 from bridge.store import SqliteStore, open_sqlite
+from bridge.store.connection import Connection
 from bridge.testing.clock import START, ManualClock
 from bridge.testing.store_contract import HOME, ROOM_TIMELINE, admit, ann_message, new_message, raw
 from tests.archive.conversation import ANN, BOB, exported
@@ -201,7 +202,7 @@ async def test_what_is_removed_put_in_or_moved_is_found(store: SqliteStore, name
     statement, what = STATEMENTS[name]
     assert store.writer
 
-    def harm(db: sqlite3.Connection) -> None:
+    def harm(db: Connection) -> None:
         for one in statement.split(";"):
             db.execute(one)
 
@@ -216,7 +217,7 @@ async def test_a_chain_that_was_made_anew_differs_from_the_pinned_head(store: Sq
     before = await verified(store)
     assert store.writer
 
-    def forge(db: sqlite3.Connection) -> None:
+    def forge(db: Connection) -> None:
         from bridge.store import chain
 
         db.execute(
@@ -265,7 +266,7 @@ async def test_a_store_without_a_chain_gets_one_when_it_is_opened(
     await fill(store)
     assert store.writer
 
-    def forget(db: sqlite3.Connection) -> None:
+    def forget(db: Connection) -> None:
         db.execute("DELETE FROM chain")
         db.execute("DELETE FROM meta WHERE key = 'chain_version'")
 

@@ -1,4 +1,4 @@
-"""SQLite and its in-memory twin keep every promise of a store."""
+"""SQLite, its in-memory twin and PostgreSQL keep every promise of a store."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import pytest
 
 from bridge.ports.store.whole import Store
 from bridge.store import SqliteStore, open_sqlite
+from bridge.store.postgresql.store import open_postgres
 from bridge.testing.clock import ManualClock
 from bridge.testing.store_contract import StoreContract
 from bridge.testing.store_contract_catch_up import CatchUpContract
 from bridge.testing.store_contract_directs import DirectsContract
 from bridge.testing.store_contract_feedback import FeedbackContract
 from bridge.testing.store_contract_reading import ReadingContract
+from tests.store.postgresql_server import empty_store
 
 KEY = bytes(range(32))
 
@@ -35,3 +37,13 @@ class TestSqliteInMemory(
     @pytest.fixture
     async def store(self, clock: ManualClock) -> Store:
         return SqliteStore.in_memory(clock)
+
+
+class TestPostgresStore(
+    StoreContract, CatchUpContract, ReadingContract, DirectsContract, FeedbackContract
+):
+    @pytest.fixture
+    async def store(self, clock: ManualClock) -> AsyncIterator[Store]:
+        store = await open_postgres(empty_store(), clock=clock, key=KEY)
+        yield store
+        await store.close()

@@ -11,6 +11,7 @@ import pytest
 
 from bridge.errors import StoreError, StoreFull
 from bridge.store import SqliteStore
+from bridge.store.connection import Connection
 from bridge.store.writer import Writer
 from bridge.testing.clock import ManualClock
 from bridge.testing.store_contract import admit, new_message, raw
@@ -24,7 +25,7 @@ def db(tmp_path: Path) -> Iterator[sqlite3.Connection]:
     db.close()
 
 
-def keep(db: sqlite3.Connection, *values: object) -> None:
+def keep(db: Connection, *values: object) -> None:
     for value in values:
         db.execute("INSERT INTO kept VALUES (?)", (value,))
 
@@ -61,7 +62,7 @@ async def test_other_errors_of_a_unit_are_raised_unchanged(
 ) -> None:
     writer = Writer(db, Path("w"))
 
-    def divide(_db: sqlite3.Connection) -> float:
+    def divide(_db: Connection) -> float:
         return 1 / 0
 
     with pytest.raises(ZeroDivisionError):

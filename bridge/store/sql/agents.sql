@@ -18,9 +18,9 @@ SELECT count(*) FROM turns WHERE room = ?1 AND asked_at >= ?2 AND called_by IN (
 -- name: spend
 INSERT INTO quota_usage (quota, at, messages, tokens, micros) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (quota, at) DO UPDATE SET
-  messages = messages + excluded.messages,
-  tokens = tokens + excluded.tokens,
-  micros = micros + excluded.micros;
+  messages = quota_usage.messages + excluded.messages,
+  tokens = quota_usage.tokens + excluded.tokens,
+  micros = quota_usage.micros + excluded.micros;
 
 -- name: spent
 SELECT at, messages, tokens, micros FROM quota_usage WHERE quota = ? AND at >= ? ORDER BY at;

@@ -1,8 +1,9 @@
 -- name: ask
-INSERT OR IGNORE INTO approvals
+INSERT INTO approvals
   (id, turn, call, room, agent, tool, arguments, reason, trigger_message, asker, approvers, quorum,
    created, expires)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT DO NOTHING;
 
 -- name: of_call
 SELECT id FROM approvals WHERE turn = ? AND call = ?;
@@ -14,8 +15,8 @@ FROM approvals WHERE id = ?;
 
 -- name: several
 SELECT id FROM approvals
-WHERE (? IS NULL OR turn = ?) AND (? IS NULL OR room = ?) AND (NOT ? OR state = 'open')
-ORDER BY n DESC LIMIT ?;
+WHERE (?1 IS NULL OR turn = ?1) AND (?2 IS NULL OR room = ?2) AND (?3 = 0 OR state = 'open')
+ORDER BY n DESC LIMIT ?4;
 
 -- name: decisions
 SELECT actor, allowed, at, place FROM approval_decisions WHERE approval = ? ORDER BY n;

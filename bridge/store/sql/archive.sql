@@ -36,9 +36,11 @@ FROM message_rows WHERE key = message_key(?) AND state <> 'streaming';
 INSERT INTO timelines (id, kind, name, metadata, created, updated, length)
 VALUES (?, ?, ?, ?, ?, ?, 1)
 ON CONFLICT (id) DO UPDATE SET
-  length = length + 1,
-  created = CASE WHEN length = 0 THEN excluded.created ELSE min(created, excluded.created) END,
-  updated = CASE WHEN length = 0 THEN excluded.updated ELSE max(updated, excluded.updated) END
+  length = timelines.length + 1,
+  created = CASE WHEN timelines.length > 0 AND timelines.created < excluded.created
+    THEN timelines.created ELSE excluded.created END,
+  updated = CASE WHEN timelines.length > 0 AND timelines.updated > excluded.updated
+    THEN timelines.updated ELSE excluded.updated END
 RETURNING n, length;
 
 -- name: make_timeline

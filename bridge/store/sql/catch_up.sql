@@ -11,9 +11,9 @@ DELETE FROM orphans WHERE at < ?;
 -- name: expected_messages
 SELECT links.native_id, links.thread, links.kind, links.at, m.changed, m.id
 FROM links CROSS JOIN messages AS m ON m.n = links.message
-WHERE links.channel = (SELECT n FROM channels WHERE key = ?) AND links.at >= ? AND links.gone = 0
-  AND (? IS NULL OR links.thread = ?) AND m.state <> 'deleted'
-ORDER BY links.at DESC LIMIT ?;
+WHERE links.channel = (SELECT n FROM channels WHERE key = ?1) AND links.at >= ?2 AND links.gone = 0
+  AND (?3 IS NULL OR links.thread = ?3) AND m.state <> 'deleted'
+ORDER BY links.at DESC LIMIT ?4;
 
 -- name: row
 SELECT id, account, kind, dedupe_key, order_key, channel, payload

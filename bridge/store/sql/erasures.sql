@@ -20,7 +20,7 @@ WHERE r.author IN (
 INSERT OR IGNORE INTO erased SELECT n, id, row FROM messages WHERE n = ?;
 
 -- name: numbers_of_rows
-SELECT n FROM messages WHERE row IN (SELECT value FROM json_each(?));
+SELECT n FROM messages WHERE row IN (SELECT CAST(one.value AS INTEGER) FROM json_each(?) AS one);
 
 -- name: chosen
 SELECT m.n, m.id, m.body, m.author, m.channel, m.native_id, m.state

@@ -4,7 +4,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (message, actor) DO UPDATE SET
   sense = excluded.sense, comment = excluded.comment, at = excluded.at,
   channel = excluded.channel, room = excluded.room, pending_agent = excluded.pending_agent
-WHERE excluded.at > at;
+WHERE excluded.at > feedback.at;
 
 -- name: of_message
 SELECT actor, sense, comment, at FROM feedback WHERE message = ? ORDER BY at, actor;

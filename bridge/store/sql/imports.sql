@@ -22,8 +22,9 @@ SELECT id, body FROM descriptions WHERE kind = ? ORDER BY id;
 SELECT m.id, m.n, m.state, m.changed, m.reactions, m.outcome
 FROM json_each(?) AS wanted CROSS JOIN messages AS m ON m.key = message_key(wanted.value);
 
--- name: last_number
-SELECT coalesce(max(n), 0) FROM messages;
+-- The number before the first of as many as are needed.
+-- name: reserve_numbers
+SELECT coalesce(max(n), 0), ?1 FROM messages;
 
 -- name: add_message
 INSERT INTO message_rows (
@@ -89,7 +90,7 @@ LEFT JOIN versions AS v ON v.message = m.n AND v.version = (
   SELECT max(former.version) FROM versions AS former WHERE former.message = m.n
 )
 WHERE e.timeline = (SELECT n FROM timelines WHERE id = ?1) AND e.moment > ?2 AND e.moment < ?3
-  AND (?4 OR m.state <> 'deleted')
+  AND (?4 = 1 OR m.state <> 'deleted')
   AND (m.audience IS NULL OR EXISTS (
     SELECT 1 FROM json_each(m.audience) AS actor WHERE instr(?5, '"' || actor.value || '"')
   ))
@@ -107,5 +108,5 @@ LEFT JOIN versions AS v ON v.message = m.n AND v.version = (
 
 -- name: reactions_of
 SELECT message, emoji, actor, at
-FROM json_each(?) AS wanted CROSS JOIN reactions ON message = wanted.value
+FROM json_each(?) AS wanted CROSS JOIN reactions ON message = CAST(wanted.value AS INTEGER)
 WHERE present = 1 AND actor <> '' ORDER BY message, at, emoji, actor;

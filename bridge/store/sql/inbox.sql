@@ -19,7 +19,8 @@ DELETE FROM payload_credentials WHERE expires <= ?;
 
 -- name: move_cursor
 INSERT INTO cursors (account, channel, value) VALUES (?, ?, ?)
-ON CONFLICT (account, channel) DO UPDATE SET value = excluded.value WHERE excluded.value > value;
+ON CONFLICT (account, channel) DO UPDATE SET value = excluded.value
+WHERE excluded.value > cursors.value;
 
 -- name: cursor
 SELECT value FROM cursors WHERE account = ? AND channel = ?;

@@ -15,7 +15,7 @@ INSERT INTO links (channel, native_id, message, kind, slot, thread, gone, at)
 VALUES (?, ?, ?, 1, ?, ?, ?, ?)
 ON CONFLICT (message, channel, native_id) DO UPDATE SET
   slot = excluded.slot,
-  thread = coalesce(excluded.thread, thread),
+  thread = coalesce(excluded.thread, links.thread),
   gone = excluded.gone;
 
 -- name: unlink_replaced

@@ -15,13 +15,13 @@ INSERT INTO reaction_rows (message, emoji, channel, target, actor, present, at)
 VALUES (?, ?, (SELECT n FROM channels WHERE key = ?), ?, ?, ?, ?)
 ON CONFLICT (message, emoji, channel, target, actor) DO UPDATE SET
   present = excluded.present, at = excluded.at
-WHERE excluded.at > at;
+WHERE excluded.at > reaction_rows.at;
 
 -- name: reacted_elsewhere
 SELECT count(*) FROM (
   SELECT 1 FROM reactions
   WHERE message = ? AND emoji = ? AND channel <> ? AND present = 1 LIMIT 2
-);
+) AS counted;
 
 -- name: reactions
 SELECT emoji, actor, channel, target, at FROM reactions
@@ -41,7 +41,7 @@ SELECT pinned FROM pins WHERE message = ?;
 INSERT INTO pins (message, pinned, actor, at) VALUES (?, ?, ?, ?)
 ON CONFLICT (message) DO UPDATE SET
   pinned = excluded.pinned, actor = excluded.actor, at = excluded.at
-WHERE excluded.at > at;
+WHERE excluded.at > pins.at;
 
 -- name: pinned_by
 SELECT actor FROM pins WHERE message = (SELECT n FROM messages WHERE key = message_key(?)) AND pinned = 1;

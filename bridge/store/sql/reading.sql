@@ -7,7 +7,7 @@ SELECT e.seq, 'said', m.body, m.reactions, m.feedback, m.author, m.time, m.chann
   m.root, m.state, m.changed
 FROM entries AS e CROSS JOIN messages AS m ON m.n = e.message
 WHERE e.timeline = (SELECT n FROM timelines WHERE id = ?) AND e.seq > ?
-  AND (m.audience IS NULL OR instr(m.audience, ?) > 0)
+  AND (m.audience IS NULL OR instr(m.audience, ?))
 ORDER BY e.seq LIMIT ?;
 
 -- name: changed_since
@@ -15,7 +15,7 @@ SELECT c.seq, c.kind, m.body, m.reactions, m.feedback, m.author, m.time, m.chann
   m.root, m.state, m.changed
 FROM changes AS c CROSS JOIN messages AS m ON m.n = c.message
 WHERE c.timeline = (SELECT n FROM timelines WHERE id = ?) AND c.seq > ?
-  AND (m.audience IS NULL OR instr(m.audience, ?) > 0)
+  AND (m.audience IS NULL OR instr(m.audience, ?))
 ORDER BY c.seq LIMIT ?;
 
 -- name: page
@@ -23,14 +23,14 @@ SELECT e.seq, m.body, m.reactions, m.feedback, m.author, m.time, m.channel, m.th
   m.state, m.changed
 FROM entries AS e CROSS JOIN messages AS m ON m.n = e.message
 WHERE e.timeline = (SELECT n FROM timelines WHERE id = ?) AND e.seq < ? AND m.state <> 'deleted'
-  AND (m.audience IS NULL OR instr(m.audience, ?) > 0)
+  AND (m.audience IS NULL OR instr(m.audience, ?))
 ORDER BY e.seq DESC LIMIT ?;
 
 -- name: rooms_of_message
 SELECT t.id
 FROM messages AS m CROSS JOIN entries AS e ON e.message = m.n
 CROSS JOIN timelines AS t ON t.n = e.timeline
-WHERE m.key = message_key(?) AND t.kind = 'room' AND (m.audience IS NULL OR instr(m.audience, ?) > 0);
+WHERE m.key = message_key(?) AND t.kind = 'room' AND (m.audience IS NULL OR instr(m.audience, ?));
 
 -- name: put_token
 INSERT INTO api_tokens (name, digest, role, rooms, scopes, created, expires, per_minute, actors)

@@ -50,7 +50,8 @@ UPDATE periods SET until = ? WHERE room = ? AND member = ? AND until IS NULL;
 
 -- name: put_metadata
 INSERT INTO room_metadata (room, metadata) VALUES (?, ?)
-ON CONFLICT (room) DO UPDATE SET metadata = excluded.metadata WHERE metadata <> excluded.metadata;
+ON CONFLICT (room) DO UPDATE SET metadata = excluded.metadata
+WHERE room_metadata.metadata <> excluded.metadata;
 
 -- name: metadata
 SELECT metadata FROM room_metadata WHERE room = ?;

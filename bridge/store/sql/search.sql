@@ -23,7 +23,7 @@ SELECT m.moment, m.body, m.reactions, m.feedback, m.author, m.time, m.channel, m
   m.state, m.changed, m.reply_to, m.n
 FROM entries AS e CROSS JOIN messages AS m ON m.n = e.message
 WHERE e.timeline = (SELECT n FROM timelines WHERE id = ?1) AND e.moment < ?2
-  AND m.state <> 'streaming' AND (?3 OR m.state <> 'deleted')
+  AND m.state <> 'streaming' AND (?3 = 1 OR m.state <> 'deleted')
   AND (m.audience IS NULL OR EXISTS (
     SELECT 1 FROM json_each(m.audience) AS actor WHERE instr(?4, '"' || actor.value || '"')
   ))
@@ -34,7 +34,7 @@ SELECT m.moment, m.body, m.reactions, m.feedback, m.author, m.time, m.channel, m
   m.state, m.changed, m.reply_to, m.n
 FROM entries AS e CROSS JOIN messages AS m ON m.n = e.message
 WHERE e.timeline = (SELECT n FROM timelines WHERE id = ?1) AND e.moment > ?2
-  AND m.state <> 'streaming' AND (?3 OR m.state <> 'deleted')
+  AND m.state <> 'streaming' AND (?3 = 1 OR m.state <> 'deleted')
   AND (m.audience IS NULL OR EXISTS (
     SELECT 1 FROM json_each(m.audience) AS actor WHERE instr(?4, '"' || actor.value || '"')
   ))

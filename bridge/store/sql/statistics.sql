@@ -1,7 +1,7 @@
 -- name: refused
 SELECT received_at, account, channel, kind, outcome FROM inbox
 WHERE received_at >= ?1 AND outcome LIKE 'not admitted%'
-  AND channel IN (SELECT value FROM json_each(?2)) ORDER BY id DESC LIMIT ?3;
+  AND channel IN (SELECT one.value FROM json_each(?2) AS one) ORDER BY id DESC LIMIT ?3;
 
 -- name: totals
 SELECT count(*), count(DISTINCT json_extract(CAST(a.body AS TEXT), '$.id')),

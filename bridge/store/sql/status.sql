@@ -25,13 +25,13 @@ SELECT coalesce(max(n), 0) FROM messages;
 -- name: some_open
 SELECT count(*) FROM (
   SELECT 1 FROM operations WHERE state IN ('waiting', 'sending') LIMIT ?
-);
+) AS counted;
 
 -- name: some_lost
 SELECT count(*) FROM (
   SELECT 1 FROM operations
   WHERE state IN ('dead', 'unproved', 'cancelled') AND state = ? LIMIT ?
-);
+) AS counted;
 
 -- name: proof
 INSERT INTO meta (key, value) VALUES ('proof', ?1)

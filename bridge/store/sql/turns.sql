@@ -39,10 +39,10 @@ FROM turns WHERE room = ? AND asked_at >= ? ORDER BY n DESC LIMIT ?;
 
 -- name: set_turn
 UPDATE turns SET
-  attempts = attempts + (? = 'running' AND state <> 'running'),
-  state = ?,
-  tool_called = tool_called OR ?,
-  answer = coalesce(?, answer),
-  error = ?,
-  changed = ?
-WHERE id = ?;
+  attempts = attempts + CASE WHEN ?1 = 'running' AND state <> 'running' THEN 1 ELSE 0 END,
+  state = ?1,
+  tool_called = CASE WHEN ?2 = 1 THEN 1 ELSE tool_called END,
+  answer = coalesce(?3, answer),
+  error = ?4,
+  changed = ?5
+WHERE id = ?6;

@@ -25,6 +25,7 @@ from bridge.errors import StoreError, StoreFull
 from bridge.model.store_status import MAX_COUNTED
 from bridge.ports.store.whole import Store
 from bridge.store import SqliteStore
+from bridge.store.connection import Connection
 from bridge.store.status import read_pulse
 from bridge.testing.clock import ManualClock
 from bridge.testing.store_contract import raw
@@ -223,7 +224,7 @@ async def test_a_disk_failure_while_the_bridge_runs_is_noticed(
     store = bridge.store
     assert isinstance(store, SqliteStore)
     assert store.writer is not None
-    db: sqlite3.Connection = vars(store.writer)["_db"]
+    db: Connection = vars(store.writer)["_db"]
     if failure == "read-only":
         db.execute("PRAGMA query_only = ON")
     else:
@@ -245,7 +246,7 @@ async def test_a_disk_failure_while_the_bridge_runs_is_noticed(
 class _FailingDisk:
     """A connection whose COMMIT fails as with an EIO of the disk."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: Connection) -> None:
         self._db = db
 
     def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
@@ -264,7 +265,7 @@ async def _pages(store: SqliteStore, most: Callable[[int], int]) -> None:
     requires."""
     assert store.writer is not None
 
-    def unit(db: sqlite3.Connection) -> None:
+    def unit(db: Connection) -> None:
         (used,) = db.execute("PRAGMA page_count").fetchone()
         db.execute(f"PRAGMA max_page_count = {most(used)}")
 
@@ -285,7 +286,7 @@ async def test_a_health_check_takes_no_longer_in_a_large_store(bridge: Bridge) -
     assert steps[2] <= steps[1] + 100
 
 
-def _fill(db: sqlite3.Connection, count: int) -> None:
+def _fill(db: Connection, count: int) -> None:
     (first,) = db.execute("SELECT coalesce(max(n), 0) + 1 FROM message_rows").fetchone()
     numbers = [(first + number,) for number in range(count)]
     db.executemany(
@@ -300,7 +301,7 @@ def _fill(db: sqlite3.Connection, count: int) -> None:
     )  # fmt: skip
 
 
-def _steps(db: sqlite3.Connection) -> int:
+def _steps(db: Connection) -> int:
     """The instructions of SQLite's virtual machine that a query takes."""
     steps = 0
 

@@ -25,6 +25,7 @@ from bridge.router.rooms.options import RoomOptions
 from bridge.router.turns.answer import Answer, asked_again
 from bridge.router.turns.history import History
 from bridge.store import SqliteStore, archive, open_sqlite
+from bridge.store.connection import Connection
 from bridge.uacs import Actor, Conversation, Message, TextPart, to_timestamp
 from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
@@ -145,7 +146,7 @@ async def sqlite(tmp_path: Path) -> AsyncIterator[SqliteStore]:
     await store.close()
 
 
-def _fill(db: sqlite3.Connection, until: int) -> None:
+def _fill(db: Connection, until: int) -> None:
     """The room has so many messages then: copies of its first."""
     db.execute(
         """
@@ -185,8 +186,9 @@ def _as(new: NewMessage, message_id: str) -> NewMessage:
     return replace(new, message=new.message.model_copy(update={"message_id": message_id}))
 
 
-def _steps(db: sqlite3.Connection) -> int:
+def _steps(db: Connection) -> int:
     """What one page costs, and the question's place."""
+    assert isinstance(db, sqlite3.Connection)
     count = 0
 
     def step() -> int:

@@ -1,0 +1,108 @@
+"""Lets one process write a store: a row that the process renews, with an epoch that rises at each
+change of hands.
+
+A process that was stopped for longer than its lease may find another one at work. Each of its
+commits names its epoch, and the database refuses those of an epoch that has passed.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from threading import Event, Thread
+from uuid import uuid4
+
+import psycopg
+import structlog
+
+from bridge.errors import StoreError
+from bridge.store.postgresql.address import connect, shown
+from bridge.store.postgresql.connection import PostgresConnection
+
+log = structlog.get_logger()
+
+SECONDS = 4.0  # that a lease holds without a renewal
+_RENEWED = 1.0  # seconds between renewals
+_NAME = "store"
+_NOW = "extract(epoch FROM clock_timestamp())"  # of the server: no two clocks are compared
+_TAKE = f"""
+INSERT INTO leases (name, holder, epoch, until) VALUES ($1, $2, 1, {_NOW} + $3)
+ON CONFLICT (name) DO UPDATE SET
+  holder = excluded.holder, epoch = leases.epoch + 1, until = excluded.until, committed = 0
+WHERE leases.until < {_NOW}
+RETURNING epoch
+"""  # noqa: S608 - our own words
+_HOLDER = f"SELECT holder, until - {_NOW} FROM leases WHERE name = $1"  # noqa: S608 - our own words
+_RENEW = f"UPDATE leases SET until = {_NOW} + $3 WHERE name = $1 AND epoch = $2 RETURNING 1"  # noqa: S608 - our own words
+_END = "UPDATE leases SET until = 0 WHERE name = $1 AND epoch = $2 RETURNING 1"
+
+
+class Lease:
+    """Held from its creation until `close`, and renewed over a connection of its own."""
+
+    def __init__(self, url: str, db: PostgresConnection) -> None:
+        self._url = url
+        self.epoch = _taken(db, shown(url))
+        self._closing = Event()
+        self._thread = Thread(target=self._work, name="store-lease", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Give the lease up, so that another process need not wait for its end."""
+        self._closing.set()
+        self._thread.join()
+
+    def _work(self) -> None:
+        db: PostgresConnection | None = None
+        while not self._closing.wait(_RENEWED):
+            try:
+                db = db or connect(self._url)
+                if not list(db.rows(_RENEW, (_NAME, self.epoch, SECONDS))):
+                    log.error("store_taken_over", store=shown(self._url), epoch=self.epoch)
+                    return
+            except psycopg.Error:
+                db = _close(db)  # the writer tells, and waits for the server as well
+        try:
+            db = db or connect(self._url)
+            list(db.rows(_END, (_NAME, self.epoch)))
+        except psycopg.Error:
+            pass  # it ends by itself
+        finally:
+            _close(db)
+
+
+def fence(db: PostgresConnection, epoch: int, number: int) -> None:
+    """Make the transaction fail unless the lease still has this epoch; note its number."""
+    db.control(f"SELECT fence('{_NAME}', {epoch}, {number})")
+
+
+def committed(db: PostgresConnection, epoch: int) -> int:
+    """Return the number of the last transaction of an epoch that was committed."""
+    query = "SELECT committed FROM leases WHERE name = $1 AND epoch = $2"
+    return next((number for (number,) in db.rows(query, (_NAME, epoch))), 0)
+
+
+def _taken(db: PostgresConnection, name: str) -> int:
+    """Take the lease; a process that crashed left one that ends within seconds."""
+    holder = f"{socket.gethostname()}, pid {os.getpid()}, {uuid4().hex[:8]}"
+    until = time.monotonic() + SECONDS + 1
+    last_end = 0.0
+    while True:
+        for (epoch,) in db.rows(_TAKE, (_NAME, holder, SECONDS)):
+            return epoch
+        found = list(db.rows(_HOLDER, (_NAME,)))
+        ends = time.monotonic() + found[0][1] if found else 0.0
+        is_renewed = last_end > 0 and ends > last_end + _RENEWED / 2
+        if found and (is_renewed or time.monotonic() > until):
+            raise StoreError(
+                f"The store {name!r} is in use by another process ({found[0][0]}); stop it, or "
+                "give this one another database"
+            )
+        last_end = last_end or ends
+        time.sleep(0.1)
+
+
+def _close(db: PostgresConnection | None) -> None:
+    if db is not None:
+        db.close()
