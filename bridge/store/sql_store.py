@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
 from typing import TypeVar, TypeVarTuple
 from uuid import UUID
 
 from pydantic import JsonValue
 
+from bridge.errors import StoreFull
 from bridge.model import (
     AccountId,
     ActorId,
@@ -117,13 +119,16 @@ from bridge.store import (
 from bridge.store import reactions as of_reactions
 from bridge.store import search as of_search
 from bridge.store import statistics as of_statistics
+from bridge.store.batches import BatchWriter
 from bridge.store.connection import Connection
 from bridge.store.seal import Seal
-from bridge.store.status import lanes_waiting, read_pulse, read_status
+from bridge.store.status import lanes_waiting, read_pulse, read_status, write_proof
+from bridge.store.writer import InlineWriter
 from bridge.uacs import Conversation, Message
 
 _LITTLE, _MUCH = 16, 1024 * 1024  # bytes that prove that something is taken
 _KEY_IN_MEMORY = bytes(32)  # what it seals is read by nobody else
+
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -135,6 +140,21 @@ class SqlStore:
     def __init__(self, clock: Clock, seal: Seal) -> None:
         self._clock = clock
         self._seal = seal
+
+    writer: BatchWriter | InlineWriter | None  # None in a store that was opened to be read
+
+    async def overwrite_freed(self, *, alone: bool) -> bool:
+        raise NotImplementedError
+
+    async def prove_writable(self) -> None:
+        full = self.writer is not None and isinstance(self.writer.failure, StoreFull)
+        await self._write(write_proof, _MUCH if full else _LITTLE)
+
+    async def backup(self, target: Path) -> None:
+        raise NotImplementedError
+
+    async def close(self) -> None:
+        raise NotImplementedError
 
     async def _write(self, unit: Callable[[Connection, *Ts], T], *args: *Ts) -> T:
         """Return the unit's result once it is durable."""

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Self, TypeVar, TypeVarTuple
 
-from bridge.errors import StoreError, StoreFull
+from bridge.errors import StoreError
 from bridge.ports.clock import Clock
 from bridge.store import (
     cleaning,
@@ -33,10 +33,8 @@ from bridge.store.schema import (
 )
 from bridge.store.seal import Seal, check_key
 from bridge.store.sql_store import SqlStore
-from bridge.store.status import write_proof
 from bridge.store.writer import InlineWriter, Writer
 
-_LITTLE, _MUCH = 16, 1024 * 1024  # bytes that prove that something is taken
 _KEY_IN_MEMORY = bytes(32)  # what it seals is read by nobody else
 
 T = TypeVar("T")
@@ -130,7 +128,7 @@ class SqliteStore(SqlStore):
     def __init__(self, path: Path, clock: Clock, seal: Seal, files: _Files) -> None:
         super().__init__(clock, seal)
         self.path = path
-        self.writer: Writer | InlineWriter | None = None
+        self.writer = None
         if files.writing is files.near:
             self.writer = InlineWriter(files.near, path)
         elif files.writing is not None:
@@ -211,10 +209,6 @@ class SqliteStore(SqlStore):
     def _apart(self, read: Callable[[Connection, *Ts], T], *args: *Ts) -> T:
         with translated(self.path), closing(open_to_read(self.path)) as db:
             return read(db, *args)
-
-    async def prove_writable(self) -> None:
-        full = self.writer is not None and isinstance(self.writer.failure, StoreFull)
-        await self._write(write_proof, _MUCH if full else _LITTLE)
 
     async def backup(self, target: Path) -> None:
         self._must_be_open()

@@ -22,6 +22,8 @@ DO $$ DECLARE own text; BEGIN
     ORDER BY tablename -- what refers to another stands before it
   LOOP EXECUTE 'DELETE FROM ' || own; END LOOP;
   DELETE FROM meta WHERE key NOT LIKE '%_version';
+  FOR own IN SELECT sequencename FROM pg_sequences WHERE schemaname = 'public'
+  LOOP EXECUTE 'ALTER SEQUENCE ' || own || ' RESTART'; END LOOP;
 END $$
 """
 

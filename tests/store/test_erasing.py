@@ -1,4 +1,4 @@
-"""After an erasure, nothing of a message or a person is in any file of the store."""
+"""After an erasure, nothing of a message or a person is in any file of the store, or in any row."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from bridge.model.reaction_records import ReactionChange
 from bridge.model.refs import BRIDGE, actor_id_of
 from bridge.model.search_records import Search, Words
 from bridge.model.turn_records import Approval, MessageRating, NewTurn
-from bridge.store import SqliteStore, open_sqlite, packing
+from bridge.store import open_sqlite, packing
+from bridge.store.sql_store import SqlStore
 from bridge.testing.clock import START, ManualClock
 from bridge.testing.store_contract import (
     ANN,
@@ -39,7 +40,7 @@ from bridge.testing.store_contract import (
 )
 from bridge.uacs import Actor, FilePart, MediaSource, Message, StructuredDataPart, TextPart
 from tests.archive.conversation import exported
-from tests.store.conftest import KEY
+from tests.store.conftest import KEY, Remains
 
 BOB = Person(id=actor_id_of("tin", "W1", "U2"), name="Bob")
 ANN_NAMED = Person(id=actor_id_of("tin", "W1", "UANNID"), name="Annabelle Secretname")
@@ -50,6 +51,11 @@ SECRETS = (
     "quicksilver", "formerword", "cardword", "payloadword", "editpayload", "lossword",
     "turnerror", "argumentword", "commentword", "quoteword",
 )  # fmt: skip
+
+
+@pytest.fixture
+def store(each_store: SqlStore) -> SqlStore:
+    return each_store
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +69,7 @@ def by(person: Person, new: NewMessage) -> NewMessage:
     return replace(new, message=new.message.model_copy(update={"actor": actor}), author=person)
 
 
-async def fill(store: SqliteStore, author: Person) -> None:
+async def fill(store: SqlStore, author: Person) -> None:
     """A room in which the author posts, edits and is quoted; the words of SECRETS are everywhere
     where a store keeps content."""
     text = "the first formerword stood here before"
@@ -130,25 +136,21 @@ async def fill(store: SqliteStore, author: Person) -> None:
     )
 
 
-def remains(path: Path, *words: str) -> set[str]:
-    """The words that are in any file beside the store."""
-    content = b"".join(file.read_bytes() for file in path.parent.rglob("*") if file.is_file())
-    return {word for word in words if word.encode() in content}
-
-
-async def erase(store: SqliteStore, **subject: object) -> None:
+async def erase(store: SqlStore, **subject: object) -> None:
     await store.erase(Erasure("e1", "operator", "asked by mail", **subject))  # pyright: ignore[reportArgumentType]
     assert await store.overwrite_freed(alone=True)
     await store.set_cleaned()
 
 
-async def test_an_erased_message_is_in_no_file_of_the_store(store: SqliteStore, path: Path) -> None:
+async def test_an_erased_message_is_in_no_file_of_the_store(
+    store: SqlStore, remains: Remains
+) -> None:
     await fill(store, ANN)
-    assert remains(path, *SECRETS) == {*SECRETS}
+    assert remains(*SECRETS) == {*SECRETS}
 
     await erase(store, message=ONE)
 
-    assert remains(path, *SECRETS) == set()
+    assert remains(*SECRETS) == set()
     stored = await store.message(ONE)
     assert stored
     assert stored.state == "deleted"
@@ -160,7 +162,7 @@ async def test_an_erased_message_is_in_no_file_of_the_store(store: SqliteStore, 
 
 
 async def test_what_was_heard_in_a_file_of_an_erased_message_is_erased(
-    store: SqliteStore, path: Path
+    store: SqlStore, remains: Remains
 ) -> None:
     await fill(store, ANN)
     agent = AccountId("agent:bot")
@@ -169,12 +171,12 @@ async def test_what_was_heard_in_a_file_of_an_erased_message_is_erased(
 
     await erase(store, message=ONE)
 
-    assert remains(path, "quicksilver") == set()
+    assert remains("quicksilver") == set()
     assert len(await store.value_keys(agent, "derived:")) == 1
 
 
 async def test_translations_of_an_erased_message_are_erased_and_of_a_person_all(
-    store: SqliteStore, path: Path
+    store: SqlStore, remains: Remains
 ) -> None:
     await fill(store, ANN_NAMED)
     await admit(store, by(BOB, new_message("m5", "hello Annabelle")))
@@ -186,13 +188,15 @@ async def test_translations_of_an_erased_message_are_erased_and_of_a_person_all(
     kept = await store.translation(five, "de", "d")
     await store.erase(Erasure("e2", "operator", "asked", actors=(ANN_NAMED.id,)))
 
-    assert remains(path, "Quecksilbergeheimnis") == set()
+    assert remains("Quecksilbergeheimnis") == set()
     assert await store.translation(ONE, "de", "d") is None
     assert kept == ("Hallo Annabelle",)
     assert await store.translation(five, "de", "d") is None
 
 
-async def test_an_erased_person_is_in_no_file_of_the_store(store: SqliteStore, path: Path) -> None:
+async def test_an_erased_person_is_in_no_file_of_the_store(
+    store: SqlStore, remains: Remains
+) -> None:
     await fill(store, ANN_NAMED)
     mention = f"hello [@Annabelle Secretname](uacs:actor/{ANN_NAMED.id}) and @Annabelle Secretname"
     native: dict[str, JsonValue] = {
@@ -217,7 +221,7 @@ async def test_an_erased_person_is_in_no_file_of_the_store(store: SqliteStore, p
 
     await erase(store, actors=(ANN_NAMED.id,))
 
-    assert remains(path, *SECRETS, "UANNID", "Annabelle", "Secretname") == set()
+    assert remains(*SECRETS, "UANNID", "Annabelle", "Secretname") == set()
     named = await store.message(naming.id)
     assert named
     assert "Erased person" in str(named.message.content[0])
@@ -226,7 +230,7 @@ async def test_an_erased_person_is_in_no_file_of_the_store(store: SqliteStore, p
     assert not await store.waiting_rows()
 
 
-async def test_a_dry_run_counts_and_changes_nothing(store: SqliteStore) -> None:
+async def test_a_dry_run_counts_and_changes_nothing(store: SqlStore) -> None:
     await fill(store, ANN)
     before = await store.message(ONE)
 
@@ -239,7 +243,7 @@ async def test_a_dry_run_counts_and_changes_nothing(store: SqliteStore) -> None:
     assert await store.erasures() == []
 
 
-async def test_erasures_are_recorded_without_content(store: SqliteStore) -> None:
+async def test_erasures_are_recorded_without_content(store: SqlStore) -> None:
     await fill(store, ANN)
 
     await store.erase(Erasure("e1", "operator", "asked by mail", message=ONE))
@@ -255,7 +259,7 @@ async def test_erasures_are_recorded_without_content(store: SqliteStore) -> None
 
 
 async def test_an_import_and_the_platform_bring_an_erased_message_not_back(
-    store: SqliteStore, path: Path
+    store: SqlStore, remains: Remains
 ) -> None:
     message = exported(1, text="quicksilver")
     await store.add_imported(ImportBatch("tin", "tin", messages=(message,)))
@@ -265,10 +269,10 @@ async def test_an_import_and_the_platform_bring_an_erased_message_not_back(
     await store.add_imported(ImportBatch("tin", "tin", messages=(message,)))
     await store.add_imported(ImportBatch("tin", "tin", messages=(replace(message, editor=BOB.id),)))
 
-    assert remains(path, "quicksilver") == set()
+    assert remains("quicksilver") == set()
 
 
-async def test_copies_are_deleted_on_the_platforms_if_asked(store: SqliteStore) -> None:
+async def test_copies_are_deleted_on_the_platforms_if_asked(store: SqlStore) -> None:
     await fill(store, ANN)
 
     await store.erase(Erasure("e1", "operator", "", message=ONE, copies=True))
@@ -295,7 +299,7 @@ NO_HOLDS = [
 
 @pytest.mark.parametrize("hold", HOLDS, ids=lambda hold: hold.name)
 async def test_a_legal_hold_forbids_an_erasure_and_is_named(
-    store: SqliteStore, hold: LegalHold
+    store: SqlStore, hold: LegalHold
 ) -> None:
     await store.room_ids([RoomId("lobby")])
     await fill_room(store)
@@ -308,7 +312,7 @@ async def test_a_legal_hold_forbids_an_erasure_and_is_named(
     assert (await store.erase(Erasure("e1", "operator", "", message=ONE))).counts["messages"] == 1
 
 
-async def test_a_hold_on_another_s_message_forbids_to_change_it(store: SqliteStore) -> None:
+async def test_a_hold_on_another_s_message_forbids_to_change_it(store: SqlStore) -> None:
     await fill(store, ANN_NAMED)
     mention = f"[@Annabelle Secretname](uacs:actor/{ANN_NAMED.id})"
     await admit(store, by(BOB, new_message("m5", mention)))
@@ -323,31 +327,33 @@ async def test_a_hold_on_another_s_message_forbids_to_change_it(store: SqliteSto
     assert after == before
 
 
-async def test_a_person_who_is_only_mentioned_can_be_erased(store: SqliteStore, path: Path) -> None:
+async def test_a_person_who_is_only_mentioned_can_be_erased(
+    store: SqlStore, remains: Remains
+) -> None:
     mention = f"hello [@Annabelle Secretname](uacs:actor/{ANN_NAMED.id})"
     await admit(store, by(BOB, new_message("m5", mention)))
 
     await erase(store, actors=(ANN_NAMED.id,))
 
-    assert remains(path, "UANNID", "Annabelle") == set()
+    assert remains("UANNID", "Annabelle") == set()
 
 
 @pytest.mark.parametrize("hold", NO_HOLDS, ids=lambda hold: hold.name)
-async def test_a_legal_hold_protects_nothing_else(store: SqliteStore, hold: LegalHold) -> None:
+async def test_a_legal_hold_protects_nothing_else(store: SqlStore, hold: LegalHold) -> None:
     await fill_room(store)
     await store.add_hold(hold)
 
     assert (await store.erase(Erasure("e1", "operator", "", message=ONE))).counts["messages"] == 1
 
 
-async def fill_room(store: SqliteStore) -> None:
+async def fill_room(store: SqlStore) -> None:
     """A message in the timeline of the room."""
     (conversation,) = (await store.room_ids([RoomId("lobby")])).values()
     room = replace(ROOM_TIMELINE, id=conversation)
     await admit(store, new_message("m1"), timelines=(channel_timeline(HOME), room))
 
 
-async def test_holds_are_listed_and_have_names_of_their_own(store: SqliteStore) -> None:
+async def test_holds_are_listed_and_have_names_of_their_own(store: SqlStore) -> None:
     for hold in HOLDS:
         await store.add_hold(hold)
 
@@ -361,7 +367,7 @@ async def test_holds_are_listed_and_have_names_of_their_own(store: SqliteStore) 
     "subject", [{"message": MessageId("tin:W1:home:none")}, {"actors": (ActorId("tin:W1:U99"),)}]
 )
 async def test_what_is_not_there_cannot_be_erased(
-    store: SqliteStore, subject: dict[str, object]
+    store: SqlStore, subject: dict[str, object]
 ) -> None:
     with pytest.raises(StoreError, match=r"The archive has no(thing| message)"):
         await store.erase(Erasure("e1", "operator", "", **subject))  # pyright: ignore[reportArgumentType]

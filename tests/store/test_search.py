@@ -7,21 +7,27 @@ from dataclasses import replace
 
 import pytest
 
-from bridge.model import MessageId, Place, conversation_id_of
+from bridge.model import Place, conversation_id_of
 from bridge.model.admission import Admission
 from bridge.model.archive_records import Change, NewMessage, channel_timeline
 from bridge.model.export_records import ExportedMessage, ImportBatch
 from bridge.model.search_records import Condition, Search, Words
 from bridge.store import SqliteStore
+from bridge.store.sql_store import SqlStore
 from bridge.uacs import Message, TextPart
 from tests.archive.conversation import ANN, BOB, DEN, HOME, START, exported
 
 
-async def add(store: SqliteStore, *messages: ExportedMessage) -> None:
+@pytest.fixture
+def store(each_store: SqlStore) -> SqlStore:
+    return each_store
+
+
+async def add(store: SqlStore, *messages: ExportedMessage) -> None:
     await store.add_imported(ImportBatch("tin", "tin", messages=messages))
 
 
-async def found(store: SqliteStore, search: Search, limit: int = 50) -> list[str]:
+async def found(store: SqlStore, search: Search, limit: int = 50) -> list[str]:
     page = await store.find(search, limit=limit)
     return [message.stored.native_id or "" for message in page.found]
 
@@ -47,7 +53,7 @@ TEXTS = {
 
 
 @pytest.fixture
-async def archive(store: SqliteStore) -> SqliteStore:
+async def archive(store: SqlStore) -> SqlStore:
     await add(store, *(exported(number, text=text) for number, text in TEXTS.items()))
     return store
 
@@ -81,13 +87,13 @@ async def archive(store: SqliteStore) -> SqliteStore:
     ids=str,
 )
 async def test_a_search_finds_words_phrases_prefixes_and_any_script(
-    archive: SqliteStore, search: Search, numbers: list[str]
+    archive: SqlStore, search: Search, numbers: list[str]
 ) -> None:
     assert await found(archive, search) == numbers
 
 
 async def test_a_found_message_has_its_surroundings_as_its_reader_may_see_them(
-    store: SqliteStore,
+    store: SqlStore,
 ) -> None:
     messages = [exported(number, text=f"word{number}") for number in range(1, 8)]
     posted = messages[3].posted.model_copy(update={"audience": (BOB.id,)})
@@ -107,7 +113,7 @@ async def test_a_found_message_has_its_surroundings_as_its_reader_may_see_them(
     assert await shown(Search(), 0) == ([], [])
 
 
-async def test_conditions_are_combined(store: SqliteStore) -> None:
+async def test_conditions_are_combined(store: SqlStore) -> None:
     await add(
         store,
         exported(1, ANN),
@@ -131,14 +137,14 @@ async def test_conditions_are_combined(store: SqliteStore) -> None:
     assert await found(store, where("thread", str(root))) == ["2"]
 
 
-async def test_a_period_limits_the_search(archive: SqliteStore) -> None:
+async def test_a_period_limits_the_search(archive: SqlStore) -> None:
     begin = START.timestamp()
     search = Search(since=begin + 3, until=begin + 6)
 
     assert await found(archive, search) == ["5", "4", "3"]
 
 
-async def test_pages_follow_one_another_without_gap_or_double(store: SqliteStore) -> None:
+async def test_pages_follow_one_another_without_gap_or_double(store: SqlStore) -> None:
     await add(store, *(exported(number) for number in range(1, 26)))
     before, numbers = None, list[str]()
     while True:
@@ -150,7 +156,7 @@ async def test_pages_follow_one_another_without_gap_or_double(store: SqliteStore
     assert numbers == [str(number) for number in range(25, 0, -1)]
 
 
-async def test_an_edit_is_found_by_its_new_words_only(archive: SqliteStore) -> None:
+async def test_an_edit_is_found_by_its_new_words_only(archive: SqlStore) -> None:
     (first,) = (await archive.find(words("staging"), limit=1)).found
     message = first.stored.message.model_copy(update={"content": (TextPart(text="all is well"),)})
     change = Change(message, "edited", START.timestamp() + 100)
@@ -162,7 +168,7 @@ async def test_an_edit_is_found_by_its_new_words_only(archive: SqliteStore) -> N
     assert await found(archive, where("is", "edited")) == ["1"]
 
 
-async def test_deleted_messages_are_found_only_with_the_right(archive: SqliteStore) -> None:
+async def test_deleted_messages_are_found_only_with_the_right(archive: SqlStore) -> None:
     (first,) = (await archive.find(words("staging"), limit=1)).found
 
     await archive.admit(
@@ -175,7 +181,7 @@ async def test_deleted_messages_are_found_only_with_the_right(archive: SqliteSto
     assert await found(archive, replace(words("staging"), deleted=True)) == ["1"]
 
 
-async def test_a_whisper_is_found_by_its_readers_only(store: SqliteStore) -> None:
+async def test_a_whisper_is_found_by_its_readers_only(store: SqlStore) -> None:
     whisper = exported(1)
     posted = whisper.posted.model_copy(update={"audience": (BOB.id,)})
     await add(store, replace(whisper, posted=posted), exported(2))
@@ -185,7 +191,7 @@ async def test_a_whisper_is_found_by_its_readers_only(store: SqliteStore) -> Non
     assert await found(store, replace(words("message"), readers=(BOB.id,))) == ["2", "1"]
 
 
-async def test_a_growing_answer_is_found_when_it_is_complete(store: SqliteStore) -> None:
+async def test_a_growing_answer_is_found_when_it_is_complete(store: SqlStore) -> None:
     posted = exported(1).posted
     growing = NewMessage(
         posted.message, ANN, START.timestamp(), place=posted.place, native_id="1", state="streaming"
@@ -202,7 +208,7 @@ async def test_a_growing_answer_is_found_when_it_is_complete(store: SqliteStore)
 
 
 async def test_an_index_of_another_version_is_built_anew_with_the_same_results(
-    archive: SqliteStore,
+    archive: SqlStore,
 ) -> None:
     from bridge.store import search
 
@@ -218,7 +224,7 @@ async def test_an_index_of_another_version_is_built_anew_with_the_same_results(
 
 
 async def test_the_index_holds_no_word_of_a_message_that_was_unindexed(
-    archive: SqliteStore,
+    archive: SqlStore,
 ) -> None:
     (first,) = (await archive.find(words("staging"), limit=1)).found
     message = first.stored.message.model_copy(update={"content": (TextPart(text="gone"),)})
@@ -226,15 +232,16 @@ async def test_the_index_holds_no_word_of_a_message_that_was_unindexed(
         Admission("edited", changes=(Change(message, "edited", START.timestamp() + 9),))
     )
 
-    assert archive.writer is not None
-    await archive.writer.run(
-        lambda db: db.execute("INSERT INTO words (words) VALUES ('integrity-check')").rowcount
-    )
-    assert MessageId(message.message_id)
+    assert (await archive.find(words("staging"), limit=1)).found == ()
+    if isinstance(archive, SqliteStore):  # FTS5 trusts what it is told to remove
+        assert archive.writer is not None
+        await archive.writer.run(
+            lambda db: db.execute("INSERT INTO words (words) VALUES ('integrity-check')").rowcount
+        )
 
 
 async def test_rooms_and_channels_are_found_by_name_or_key_in_any_case(
-    archive: SqliteStore,
+    archive: SqlStore,
 ) -> None:
     home = str(conversation_id_of(Place(channel=HOME)))
 

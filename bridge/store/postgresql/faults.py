@@ -24,7 +24,7 @@ def is_lost(error: BaseException) -> bool:
     """Whether the connection ended, or cannot be made now: the same may succeed a moment later."""
     return (
         isinstance(error, psycopg.OperationalError)
-        and not isinstance(error, (*_REFUSED, errors.DiskFull))
+        and not isinstance(error, (*_REFUSED, errors.DiskFull, errors.PipelineAborted))
         and (error.sqlstate is None or error.sqlstate.startswith(("08", "57P")))
     )
 

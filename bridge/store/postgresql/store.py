@@ -12,7 +12,7 @@ from typing import Literal, TypeVar, TypeVarTuple
 
 import psycopg
 
-from bridge.errors import StoreError, StoreFull
+from bridge.errors import StoreError
 from bridge.ports.clock import Clock
 from bridge.store.connection import Connection
 from bridge.store.postgresql import schema, search, tables
@@ -23,11 +23,9 @@ from bridge.store.postgresql.lease import Lease
 from bridge.store.postgresql.writer import PostgresWriter
 from bridge.store.seal import Seal, check_key
 from bridge.store.sql_store import SqlStore
-from bridge.store.status import write_proof
 
 _READERS = 4  # connections that read
 _SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-_LITTLE, _MUCH = 16, 1024 * 1024  # bytes that prove that something is taken
 # What an erasure leaves in these is overwritten by later rows once it is vacuumed.
 _ERASED_TABLES = (
     "message_rows", "version_rows", "payloads", "payload_blocks", "words", "operations", "people",
@@ -128,10 +126,6 @@ class PostgresStore(SqlStore):
         del alone
         await asyncio.to_thread(self._readers.vacuum, _ERASED_TABLES)
         return True
-
-    async def prove_writable(self) -> None:
-        full = self.writer is not None and isinstance(self.writer.failure, StoreFull)
-        await self._write(write_proof, _MUCH if full else _LITTLE)
 
     async def backup(self, target: Path) -> None:
         raise StoreError(

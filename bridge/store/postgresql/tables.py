@@ -58,11 +58,12 @@ def replace_text(db: PostgresConnection, table: str, column: str, old: str, new:
     kind = _type_of(db, table, column)
     if kind not in ("text", "bytea"):
         return 0
-    text = f'"{column}"' if kind == "text" else f"convert_from(\"{column}\", 'UTF8')"
-    changed = f"replace({text}, $1, $2)"
-    changed = changed if kind == "text" else f"convert_to({changed}, 'UTF8')"
-    affected = f"has_part({text}, $1)"
-    _drop_what_stands_in_the_way(db, table, column, old, new)
+    changed, affected = f'replace("{column}", $1, $2)', f'has_part("{column}", $1)'
+    if kind == "bytea":  # only what has the text is surely a text
+        changed = f"convert_to(replace(convert_from(\"{column}\", 'UTF8'), $1, $2), 'UTF8')"
+        affected = f"has_part(\"{column}\", convert_to($1, 'UTF8'))"
+    if kind == "text":
+        _drop_what_stands_in_the_way(db, table, column, old, new)
     query = f'UPDATE "{table}" SET "{column}" = {changed} WHERE {affected} RETURNING 1'  # noqa: S608 - names from the schema
     return sum(1 for _ in db.rows(query, (old, new)))
 

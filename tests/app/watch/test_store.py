@@ -25,7 +25,7 @@ from bridge.errors import StoreError, StoreFull
 from bridge.model.store_status import MAX_COUNTED
 from bridge.ports.store.whole import Store
 from bridge.store import SqliteStore
-from bridge.store.connection import Connection
+from bridge.store.connection import Connection, Rows
 from bridge.store.status import read_pulse
 from bridge.testing.clock import ManualClock
 from bridge.testing.store_contract import raw
@@ -249,7 +249,7 @@ class _FailingDisk:
     def __init__(self, db: Connection) -> None:
         self._db = db
 
-    def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
+    def execute(self, statement: str, *values: Any) -> Rows:
         if statement == "COMMIT":
             error = sqlite3.OperationalError("disk I/O error")
             error.sqlite_errorcode = sqlite3.SQLITE_IOERR_WRITE
@@ -303,6 +303,7 @@ def _fill(db: Connection, count: int) -> None:
 
 def _steps(db: Connection) -> int:
     """The instructions of SQLite's virtual machine that a query takes."""
+    assert isinstance(db, sqlite3.Connection)
     steps = 0
 
     def step() -> int:
