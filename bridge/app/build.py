@@ -23,6 +23,7 @@ from bridge.app.agent_directory.tools import AgentTools
 from bridge.app.files.fetch import FetchLimits, GuardedFetcher
 from bridge.app.files.file_links import FileLinks
 from bridge.app.files.pictures import AgentPicture, AuthorPictures, agent_picture
+from bridge.app.opening import open_to_write
 from bridge.app.origin import check_one_place
 from bridge.app.redaction import hide_secrets
 from bridge.app.rooms.find import find_rooms
@@ -58,8 +59,6 @@ from bridge.router.wiring import Configuration, ContentServices
 from bridge.runtime.clock import SystemClock
 from bridge.runtime.discovery import CONNECTORS, agent_type, connector_type, names_of, policy_type
 from bridge.store.blobs import open_blobs
-from bridge.store.place import begin
-from bridge.store.sqlite import open_sqlite
 from bridge.store.vault import files_key_of
 from bridge.tools.toolbox import McpToolbox, open_toolbox
 
@@ -288,11 +287,7 @@ async def open_store(settings: Settings, clock: Clock) -> Store:
     Raises:
         StoreError: The store cannot be opened.
     """
-    path = settings.store.path
-    await asyncio.to_thread(begin, path)  # before a key file is made beside it
-    return await open_sqlite(
-        path, clock=clock, key=key_for(path), synchronous=settings.store.synchronous
-    )
+    return await open_to_write(settings.store, clock)
 
 
 async def open_files(settings: Settings, clock: Clock, links: FileLinks | None) -> Files:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bridge.model import AccountId
 from bridge.store.connection import Connection
 from bridge.store.queries import read_queries
@@ -47,3 +49,8 @@ def value_name(account: AccountId, key: str) -> str:
 
 def credential_name(name: str) -> str:
     return f"The credential {name!r}"
+
+
+def credential_names(db: Connection) -> Sequence[str]:
+    """Return the names of the sealed credentials."""
+    return [name for (name,) in db.execute(SQL["credential_names"]).fetchall()]

@@ -41,15 +41,6 @@ def schema_version(path: Path) -> int:
             return schema.version_of(db)
 
 
-def credential_names(path: Path) -> list[str]:
-    """Return the names of the sealed credentials; the store may be in use."""
-    with translated(path):
-        _must_exist(path)
-        with closing(schema.open_to_read(path)) as db:
-            rows = db.execute("SELECT name FROM credentials ORDER BY name").fetchall()
-    return [name for (name,) in rows]
-
-
 def migrate(path: Path) -> tuple[int, int]:
     """Migrate a store that nobody uses to the newest schema. Returns the versions before and after.
 

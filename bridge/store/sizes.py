@@ -48,10 +48,14 @@ def size_of(path: Path) -> StoreSize:
             for name in ("page_size", "page_count", "freelist_count")
         )
     log = path.with_name(f"{path.name}-wal")
+    log_size = log.stat().st_size if log.exists() else 0
+    return StoreSize(page * pages, page * free, log_size, *files_size(path))
+
+
+def files_size(path: Path) -> tuple[int, int]:
+    """Return the bytes of the stored files beside a store, and their number."""
     sizes = [file.stat().st_size for file in path.with_suffix(".blobs").glob("*/*")]
-    return StoreSize(
-        page * pages, page * free, log.stat().st_size if log.exists() else 0, sum(sizes), len(sizes)
-    )
+    return sum(sizes), len(sizes)
 
 
 def sizes_by_subject(path: Path) -> Mapping[str, int]:
@@ -75,12 +79,13 @@ def sizes_by_subject(path: Path) -> Mapping[str, int]:
             ) from None
     sizes: dict[str, int] = {}
     for name, table, size in pages:
-        subject = _subject_of(name, table)
+        subject = subject_of(name, table)
         sizes[subject] = sizes.get(subject, 0) + size
     return dict(sorted(sizes.items(), key=lambda item: -item[1]))
 
 
-def _subject_of(name: str, table: str) -> str:
+def subject_of(name: str, table: str) -> str:
+    """Return the subject of a table or an index."""
     if name.startswith("words"):
         return _SUBJECTS["words"]
     return _SUBJECTS.get(name) or _SUBJECTS.get(table) or _OTHER

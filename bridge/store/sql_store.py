@@ -689,6 +689,9 @@ class SqlStore:
     async def credential(self, name: str) -> str | None:
         return await self._look(key_values.credential, name, self._seal)
 
+    async def credential_names(self) -> Sequence[str]:
+        return await self._look(key_values.credential_names)
+
     async def put_credential(self, name: str, value: str) -> None:
         await self._write(key_values.put_credential, name, value, self._seal)
 

@@ -11,7 +11,7 @@ import pytest
 
 from bridge.store import SqliteStore, open_sqlite
 from bridge.store.packing import unpack
-from bridge.store.postgresql.address import connect
+from bridge.store.postgresql.address import Address, connect
 from bridge.store.postgresql.store import open_postgres
 from bridge.store.sql_store import SqlStore
 from bridge.store.tables import columns_by_table
@@ -40,13 +40,13 @@ async def store(path: Path, clock: ManualClock) -> AsyncIterator[SqliteStore]:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def where(request: pytest.FixtureRequest, path: Path) -> Path | str:
+def where(request: pytest.FixtureRequest, path: Path) -> Path | Address:
     """Where the store of one engine is."""
     return path if request.param == "sqlite" else empty_store()
 
 
 @pytest.fixture
-async def each_store(where: Path | str, clock: ManualClock) -> AsyncIterator[SqlStore]:
+async def each_store(where: Path | Address, clock: ManualClock) -> AsyncIterator[SqlStore]:
     """A store of each engine in turn."""
     if isinstance(where, Path):
         store = await open_sqlite(where, clock=clock, key=KEY)
@@ -57,7 +57,7 @@ async def each_store(where: Path | str, clock: ManualClock) -> AsyncIterator[Sql
 
 
 @pytest.fixture
-def remains(where: Path | str) -> Remains:
+def remains(where: Path | Address) -> Remains:
     """Returns those of some words that are in any file of the store, or in any row of its
     database."""
 
@@ -72,8 +72,8 @@ def remains(where: Path | str) -> Remains:
     return of
 
 
-def _rows_of(url: str) -> bytes:
-    with closing(connect(url)) as db:
+def _rows_of(address: Address) -> bytes:
+    with closing(connect(address)) as db:
         columns = [
             f'"{column}" FROM {table}'
             for table, names in columns_by_table(db).items()

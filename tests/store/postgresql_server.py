@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from bridge.store.postgresql import schema
-from bridge.store.postgresql.address import connect
+from bridge.store.postgresql.address import Address, connect
 
 VARIABLE = "UACS_POSTGRES"  # postgresql://USER@HOST:PORT/DATABASE of a user that makes databases
 # Faster than TRUNCATE, which makes each table and index anew.
@@ -28,16 +28,16 @@ END $$
 """
 
 
-def empty_store() -> str:
+def empty_store() -> Address:
     """Return the address of a database with an empty store, which no test uses at the same time."""
-    url = _database()
-    db = connect(url)
+    address = _database()
+    db = connect(address)
     db.control(_EMPTY)
     db.close()
-    return url
+    return address
 
 
-def empty_database(name: str) -> str:
+def empty_database(name: str) -> Address:
     """Return the address of a new database without tables; it is dropped at the end."""
     server = os.environ.get(VARIABLE)
     if server is None:
@@ -46,16 +46,16 @@ def empty_database(name: str) -> str:
     _run(server, f"DROP DATABASE IF EXISTS {own} WITH (FORCE)")
     _run(server, f"CREATE DATABASE {own}")
     atexit.register(_run, server, f"DROP DATABASE IF EXISTS {own} WITH (FORCE)")
-    return urlsplit(server)._replace(path=f"/{own}").geturl()
+    return Address(urlsplit(server)._replace(path=f"/{own}").geturl())
 
 
 @cache
-def _database() -> str:
-    url = empty_database("test")
-    db = connect(url)
-    schema.migrate(db, url)
+def _database() -> Address:
+    address = empty_database("test")
+    db = connect(address)
+    schema.migrate(db, str(address))
     db.close()
-    return url
+    return address
 
 
 def _run(server: str, statement: str) -> None:

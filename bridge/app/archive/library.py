@@ -8,27 +8,36 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from bridge.app.opening import open_to_read
+from bridge.app.settings.store import StoreSettings
 from bridge.archive.search_names import names_in
 from bridge.archive.search_query import read_query
 from bridge.errors import ConfigError
 from bridge.model import ActorId
 from bridge.model.export_records import ArchivedConversation, ArchivedMessage, ArchiveFilter
 from bridge.model.search_records import FoundMessage
+from bridge.ports.store.whole import Store
 from bridge.runtime.clock import SystemClock
-from bridge.store import SqliteStore
-from bridge.store.sqlite import open_sqlite_to_read
 
 _PAGE = 200  # messages that are read at once
 
 
 @asynccontextmanager
-async def open_archive(path: str | Path) -> AsyncGenerator[OpenArchive]:
+async def open_archive(place: str | Path) -> AsyncGenerator[OpenArchive]:
     """Open a store to read, until the block ends.
+
+    Args:
+        place: the file of the store, or postgresql://USER@HOST/DATABASE; PGPASSWORD, or a password
+            file, has the password.
 
     Raises:
         StoreError: there is none, or it is encrypted and its key is not in the environment.
     """
-    store = await open_sqlite_to_read(Path(path), clock=SystemClock())
+    if str(place).startswith(("postgresql://", "postgres://")):
+        settings = StoreSettings(url=str(place))
+    else:
+        settings = StoreSettings(path=Path(place))
+    store = await open_to_read(settings, SystemClock())
     try:
         yield OpenArchive(store)
     finally:
@@ -39,7 +48,7 @@ class OpenArchive:
     """What `open_archive` gives. Whoever may read the file may read all of it: private and deleted
     messages are left out unless they are asked for."""
 
-    def __init__(self, store: SqliteStore) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
 
     async def search(

@@ -12,6 +12,8 @@ from functools import partial
 from pathlib import Path
 
 from bridge.app.archive.formats import all_cards
+from bridge.app.opening import open_to_read, open_to_write
+from bridge.app.settings.store import StoreSettings
 from bridge.archive.exporting import ExportReport, export
 from bridge.archive.importing import Importer, ImportReport, Progress
 from bridge.archive.redaction import RedactedExport
@@ -21,7 +23,7 @@ from bridge.model.export_records import ArchiveFilter
 from bridge.ports.exports import ExportFormat, NamesPayloads, ReadOptions, WriteOptions
 from bridge.runtime.clock import SystemClock
 from bridge.store.blobs import open_blobs, open_stored
-from bridge.store.sqlite import SqliteStore, open_sqlite, open_sqlite_to_read
+from bridge.store.sql_store import SqlStore
 from bridge.store.vault import files_key_of
 
 _EVERYTHING = ArchiveFilter(deleted=True)
@@ -29,14 +31,14 @@ _EVERYTHING = ArchiveFilter(deleted=True)
 
 @dataclass(frozen=True)
 class Archive:
-    """The store's file and, beside it, the folder of its files."""
+    """The store and the folder of its files."""
 
-    store: Path
+    store: StoreSettings
 
     @property
     def blobs(self) -> Path:
         """The folder of the files."""
-        return self.store.with_suffix(".blobs")
+        return self.store.path.with_suffix(".blobs")
 
 
 async def import_file(
@@ -45,7 +47,6 @@ async def import_file(
     options: ReadOptions,
     archive: Archive,
     *,
-    key: bytes | None = None,
     files: bool = True,
     on_progress: Callable[[Progress], None] = lambda _: None,
 ) -> ImportReport:
@@ -55,7 +56,7 @@ async def import_file(
         ExportUnreadable: the export cannot be opened.
         StoreError: the store cannot be opened or written.
     """
-    store = await open_sqlite(archive.store, clock=SystemClock(), key=key)
+    store = await open_to_write(archive.store, SystemClock(), make_key=False)
     try:
         return await _import(path, form, options, store, archive if files else None, on_progress)
     finally:
@@ -66,14 +67,14 @@ async def _import(
     path: Path,
     form: ExportFormat,
     options: ReadOptions,
-    store: SqliteStore,
+    store: SqlStore,
     archive: Archive | None,
     on_progress: Callable[[Progress], None],
 ) -> ImportReport:
     reader = form.reader(path, options)
     blobs = None
     if archive is not None:
-        key = files_key_of(archive.store)
+        key = files_key_of(archive.store.path)
         blobs = await open_blobs(archive.blobs, clock=SystemClock(), key=key)
     try:
         # Only what the options say makes the same file another import.
@@ -103,7 +104,7 @@ async def export_file(
         ConfigError: the format cannot be written, or the target exists.
         StoreError: the store cannot be read.
     """
-    store = await open_sqlite_to_read(archive.store, clock=SystemClock())
+    store = await open_to_read(archive.store, SystemClock())
     try:
         return await _export(target, form, store, archive if files else None, selection,
                              names, redact, on_progress)  # fmt: skip
@@ -114,7 +115,7 @@ async def export_file(
 async def _export(
     target: Path,
     form: ExportFormat,
-    store: SqliteStore,
+    store: SqlStore,
     archive: Archive | None,
     selection: ArchiveFilter,
     names: Collection[str] | None,
@@ -130,7 +131,7 @@ async def _export(
     _remove(part)
     files = _no_file
     if archive is not None:
-        files = partial(open_stored, archive.blobs, files_key_of(archive.store))
+        files = partial(open_stored, archive.blobs, files_key_of(archive.store.path))
     options = WriteOptions(files, all_cards())
     writer = form.writer(part, options)
     if writer is None:
@@ -182,7 +183,7 @@ def _own_archive(folder: Path) -> Generator[Archive]:
     """Beside the target, where there is room for it."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".uacs-convert-", dir=folder) as own:
-        yield Archive(Path(own) / "archive.sqlite3")
+        yield Archive(StoreSettings(path=Path(own) / "archive.sqlite3"))
 
 
 def digests(target: Path) -> Iterator[tuple[str, str]]:

@@ -23,6 +23,7 @@ from bridge.app.checks.readiness import (
 )
 from bridge.app.control import running_bridge
 from bridge.app.files.pictures import agent_picture
+from bridge.app.opening import address_of, open_to_read
 from bridge.app.origin import check_one_place, place_of_code
 from bridge.app.printing import many
 from bridge.app.rooms.channel_lookup import Places
@@ -32,6 +33,7 @@ from bridge.app.settings.keys import known_key
 from bridge.app.settings.needs import named_secrets, nothing_to_do, unmet, wrong_public_url
 from bridge.app.settings.rooms import MemberSettings, RoomSettings
 from bridge.app.settings.secrets import SecretReader
+from bridge.app.settings.store import StoreSettings
 from bridge.app.web.server import listen
 from bridge.content.text.globs import matches
 from bridge.errors import BridgeError, ConfigError, StoreError
@@ -46,7 +48,6 @@ from bridge.runtime.discovery import connector_type
 from bridge.store.maintenance import schema_version
 from bridge.store.place import must_not_be_gone, standing
 from bridge.store.schema import newest_version
-from bridge.store.sqlite import open_sqlite_to_read
 from bridge.tools.mcp_server import McpServer, check_installed, missing_program
 from bridge.tools.settings import ToolServerSettings
 
@@ -66,7 +67,7 @@ async def examine(config: Path, settings: Settings, *, offline: bool = False) ->
         return [("Configuration", [Finding("error", str(error), "install it again")])]
     chapters: list[Chapter] = [
         ("Configuration", _configuration(config, settings)),
-        ("Store", _store(settings)),
+        ("Store", await _store(settings)),
         ("Web server", _web(settings)),
     ]
     async with _known_store(settings) as store:
@@ -115,8 +116,10 @@ def _configuration(config: Path, settings: Settings) -> list[Finding]:
 # --- store and web server -----------------------------------------------------------------------
 
 
-def _store(settings: Settings) -> list[Finding]:
+async def _store(settings: Settings) -> list[Finding]:
     path = settings.store.path
+    if settings.store.url is not None:
+        return await _database(settings.store)
     try:
         known_key(path)
         if standing(path) != "store":
@@ -131,6 +134,24 @@ def _store(settings: Settings) -> list[Finding]:
     if version < newest:
         return [Finding("ok", f"{path}: schema {version}, `run` brings it to {newest}")]
     return [Finding("ok", f"{path}: schema {version}")]
+
+
+async def _database(settings: StoreSettings) -> list[Finding]:
+    try:
+        known_key(settings.path)
+        address = await address_of(settings)
+        from bridge.store.postgresql.store import state_of
+
+        version, newest = await asyncio.to_thread(state_of, address)
+    except (ConfigError, StoreError, OSError) as error:
+        return [Finding("error", str(error))]  # it says what to do
+    if version is None:
+        return [Finding("ok", f"{address} is empty: the store is made at the first start")]
+    if version > newest:
+        problem = f"{address} has schema {version}, this version of the bridge knows up to {newest}"
+        return [Finding("error", problem, "install the newer version, or restore an older backup")]
+    then = "" if version == newest else f", `run` brings it to {newest}"
+    return [Finding("ok", f"{address}: schema {version}{then}")]
 
 
 def _new_store(path: Path) -> Finding:
@@ -193,9 +214,8 @@ def _public_url(url: str) -> Finding:
 @asynccontextmanager
 async def _known_store(settings: Settings) -> AsyncGenerator[Store | None]:
     """The store if it can be read, else None; another chapter reports its problems."""
-    path = settings.store.path
     try:
-        store = await open_sqlite_to_read(path, clock=SystemClock(), key=known_key(path))
+        store = await open_to_read(settings.store, SystemClock())
     except BridgeError:
         store = None
     try:

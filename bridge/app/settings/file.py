@@ -18,9 +18,10 @@ from bridge.app.settings.manifest import ManifestSettings
 from bridge.app.settings.nearest import closest, nearest
 from bridge.app.settings.quotas import QuotaSettings
 from bridge.app.settings.rooms import RelaySettings, RoomSettings
+from bridge.app.settings.store import StoreSettings
 from bridge.app.settings.strict import NativeId, StrictSettings
 from bridge.app.settings.unmatched_people import unmatched_approvers, unmatched_globs
-from bridge.app.settings.yaml_file import DEFAULT_STORE, read_yaml
+from bridge.app.settings.yaml_file import read_yaml
 from bridge.content.text.globs import Glob, matches
 from bridge.errors import ConfigError
 from bridge.model.secret_refs import SecretRef
@@ -94,19 +95,6 @@ class PolicySettings(StrictSettings):
 
     kind: str = Field(description="redact, deny, or a policy that is installed beside the bridge.")
     options: Any = Field(default=None, description="The policy's own settings.")
-
-
-class StoreSettings(StrictSettings):
-    """Settings of the store."""
-
-    path: Path = Field(
-        default=DEFAULT_STORE,
-        description="The SQLite file; relative paths are relative to the configuration file.",
-    )
-    synchronous: Literal["FULL", "NORMAL"] = Field(
-        default="FULL",
-        description="FULL survives a power cut with every message; NORMAL is a little faster.",
-    )
 
 
 class WebSettings(StrictSettings):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 
@@ -11,6 +11,10 @@ class CredentialStore(Protocol):
 
     async def credential(self, name: str) -> str | None:
         """Return a credential; None when there is none of this name."""
+        ...
+
+    async def credential_names(self) -> Sequence[str]:
+        """Return the names of all credentials, in order."""
         ...
 
     async def put_credential(self, name: str, value: str) -> None:

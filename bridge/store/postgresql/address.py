@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 import psycopg
@@ -10,18 +11,25 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from bridge.errors import ConfigError
 from bridge.store.postgresql.connection import PostgresConnection
 
-SCHEMES = ("postgresql", "postgres")
 _CONNECT_SECONDS = 10
 
 
-def shown(url: str) -> str:
-    """Return the address without user, password and options, as errors and `status` show it."""
-    parts = urlsplit(url)
-    port = f":{parts.port}" if parts.port else ""
-    return f"{parts.scheme}://{parts.hostname or ''}{port}{parts.path}"
+@dataclass(frozen=True)
+class Address:
+    """postgresql://USER@HOST:PORT/DATABASE?OPTION=VALUE, and the password unless the environment
+    has it (PGPASSWORD, a password file)."""
+
+    url: str
+    password: str | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        """Without user, password and options, as errors and `status` show it."""
+        parts = urlsplit(self.url)
+        host = parts.netloc.rpartition("@")[2]
+        return f"{parts.scheme}://{host}{parts.path}"
 
 
-def connect(url: str) -> PostgresConnection:
+def connect(address: Address) -> PostgresConnection:
     """Open a connection.
 
     Raises:
@@ -29,12 +37,14 @@ def connect(url: str) -> PostgresConnection:
         psycopg.OperationalError: the server cannot be reached, or refuses.
     """
     try:
-        options = conninfo_to_dict(url)
+        options = conninfo_to_dict(address.url)
     except psycopg.ProgrammingError:
         raise ConfigError(
             "store.url is no address of a PostgreSQL database; write "
-            "postgresql://USER:PASSWORD@HOST:PORT/DATABASE"
+            "postgresql://USER@HOST:PORT/DATABASE"
         ) from None
+    if address.password is not None:
+        options["password"] = address.password
     options.setdefault("connect_timeout", _CONNECT_SECONDS)
     options.setdefault("application_name", "uacs-bridge")
     options.setdefault("client_encoding", "UTF8")

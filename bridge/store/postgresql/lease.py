@@ -17,7 +17,7 @@ import psycopg
 import structlog
 
 from bridge.errors import StoreError
-from bridge.store.postgresql.address import connect, shown
+from bridge.store.postgresql.address import Address, connect
 from bridge.store.postgresql.connection import PostgresConnection
 
 log = structlog.get_logger()
@@ -41,9 +41,9 @@ _END = "UPDATE leases SET until = 0 WHERE name = $1 AND epoch = $2 RETURNING 1"
 class Lease:
     """Held from its creation until `close`, and renewed over a connection of its own."""
 
-    def __init__(self, url: str, db: PostgresConnection) -> None:
-        self._url = url
-        self.epoch = _taken(db, shown(url))
+    def __init__(self, address: Address, db: PostgresConnection) -> None:
+        self._address = address
+        self.epoch = _taken(db, str(address))
         self._closing = Event()
         self._thread = Thread(target=self._work, name="store-lease", daemon=True)
         self._thread.start()
@@ -57,14 +57,14 @@ class Lease:
         db: PostgresConnection | None = None
         while not self._closing.wait(_RENEWED):
             try:
-                db = db or connect(self._url)
+                db = db or connect(self._address)
                 if not list(db.rows(_RENEW, (_NAME, self.epoch, SECONDS))):
-                    log.error("store_taken_over", store=shown(self._url), epoch=self.epoch)
+                    log.error("store_taken_over", store=str(self._address), epoch=self.epoch)
                     return
             except psycopg.Error:
                 db = _close(db)  # the writer tells, and waits for the server as well
         try:
-            db = db or connect(self._url)
+            db = db or connect(self._address)
             list(db.rows(_END, (_NAME, self.epoch)))
         except psycopg.Error:
             pass  # it ends by itself

@@ -47,7 +47,7 @@ def migrate(db: PostgresConnection, name: str) -> int:
         db.control(f"SELECT pg_advisory_xact_lock({_LOCK})")
         before = version_of(db)
         if before is None:
-            _must_be_empty(db, name)
+            check_empty(db, name)
         check_not_newer(before or 0, name)
         for version, script in migrations().items():
             if version > (before or 0):
@@ -85,7 +85,8 @@ def check_current(db: PostgresConnection, name: str) -> None:
         )
 
 
-def _must_be_empty(db: PostgresConnection, name: str) -> None:
+def check_empty(db: PostgresConnection, name: str) -> None:
+    """Raise StoreError for a database with tables of another program."""
     tables = "SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace"
     if any(count for (count,) in db.rows(tables)):
         raise StoreError(

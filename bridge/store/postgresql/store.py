@@ -16,7 +16,7 @@ from bridge.errors import StoreError
 from bridge.ports.clock import Clock
 from bridge.store.connection import Connection
 from bridge.store.postgresql import schema, search, tables
-from bridge.store.postgresql.address import connect, shown
+from bridge.store.postgresql.address import Address, connect
 from bridge.store.postgresql.connection import PostgresConnection
 from bridge.store.postgresql.faults import is_lost, translated
 from bridge.store.postgresql.lease import Lease
@@ -39,7 +39,7 @@ Ts = TypeVarTuple("Ts")
 Kind = Literal["look", "snapshot"]
 
 
-async def open_postgres(url: str, *, clock: Clock, key: bytes | None) -> PostgresStore:
+async def open_postgres(address: Address, *, clock: Clock, key: bytes | None) -> PostgresStore:
     """Open the store for this process alone; an empty database becomes one.
 
     `key` (32 bytes) seals secrets; without it, sealed values can be neither kept nor read.
@@ -51,33 +51,60 @@ async def open_postgres(url: str, *, clock: Clock, key: bytes | None) -> Postgre
         ConfigError: the address cannot be parsed.
     """
     seal = Seal(key)
-    lease, db = await asyncio.to_thread(_open, url, seal)
-    return PostgresStore(url, clock, seal, PostgresWriter(url, db, lease.epoch), lease)
+    lease, db = await asyncio.to_thread(_open, address, seal)
+    return PostgresStore(address, clock, seal, PostgresWriter(address, db, lease.epoch), lease)
 
 
 async def open_postgres_to_read(
-    url: str, *, clock: Clock, key: bytes | None = None
+    address: Address, *, clock: Clock, key: bytes | None = None
 ) -> PostgresStore:
     """Look into a store, also while another process works with it; whatever writes raises."""
 
     def check() -> None:
-        with translated(shown(url)), closing(connect(url)) as db:
-            schema.check_current(db, shown(url))
+        with translated(str(address)), closing(connect(address)) as db:
+            schema.check_current(db, str(address))
 
     await asyncio.to_thread(check)
-    return PostgresStore(url, clock, Seal(key))
+    return PostgresStore(address, clock, Seal(key))
 
 
-def _open(url: str, seal: Seal) -> tuple[Lease, PostgresConnection]:
-    with translated(shown(url)), ExitStack() as undo:
-        db = connect(url)
+def _open(address: Address, seal: Seal) -> tuple[Lease, PostgresConnection]:
+    with translated(str(address)), ExitStack() as undo:
+        db = connect(address)
         undo.callback(db.close)
-        schema.migrate(db, shown(url))
-        lease = Lease(url, db)
+        schema.migrate(db, str(address))
+        lease = Lease(address, db)
         undo.callback(lease.close)
         check_key(db, seal)
         undo.pop_all()
     return lease, db
+
+
+def state_of(address: Address) -> tuple[int | None, int]:
+    """Return the schema version of a database, None for an empty one, and the newest version.
+
+    Raises:
+        StoreError: the database cannot be reached, or holds tables of another program.
+    """
+    with translated(str(address)), closing(connect(address)) as db:
+        version = schema.version_of(db)
+        if version is None:
+            schema.check_empty(db, str(address))
+        return version, schema.newest_version()
+
+
+def migrate(address: Address) -> tuple[int, int]:
+    """Bring a store to the newest schema. Returns the versions before and after.
+
+    Raises:
+        SchemaTooNew: the store is newer than this version of the bridge.
+        StoreError: there is no store.
+    """
+    with translated(str(address)), closing(connect(address)) as db:
+        before = schema.version_of(db)
+        if before is None:
+            raise StoreError(f"There is no store in {str(address)!r}; `uacs-bridge run` makes it")
+        return before, schema.migrate(db, str(address))
 
 
 class PostgresStore(SqlStore):
@@ -88,17 +115,17 @@ class PostgresStore(SqlStore):
 
     def __init__(
         self,
-        url: str,
+        address: Address,
         clock: Clock,
         seal: Seal,
         writer: PostgresWriter | None = None,
         lease: Lease | None = None,
     ) -> None:
         super().__init__(clock, seal)
-        self.name = shown(url)
+        self.name = str(address)
         self.writer = writer
         self._lease = lease
-        self._readers = _Readers(url)
+        self._readers = _Readers(address)
         self._closed = False
 
     async def _write(self, unit: Callable[[Connection, *Ts], T], *args: *Ts) -> T:
@@ -151,9 +178,9 @@ class PostgresStore(SqlStore):
 class _Readers:
     """Threads that read, each over a connection of its own that is made when it is needed."""
 
-    def __init__(self, url: str) -> None:
-        self._url = url
-        self._name = shown(url)
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        self._name = str(address)
         self._threads = ThreadPoolExecutor(_READERS, thread_name_prefix="store-reader")
         self._local = threading.local()
         self._opened: list[PostgresConnection] = []
@@ -163,11 +190,11 @@ class _Readers:
         return await loop.run_in_executor(self._threads, lambda: self._run(kind, read, *args))
 
     def apart(self, read: Callable[[Connection, *Ts], T], *args: *Ts) -> T:
-        with translated(self._name), closing(connect(self._url)) as db:
+        with translated(self._name), closing(connect(self._address)) as db:
             return _in_snapshot(db, read, *args)
 
     def vacuum(self, names: tuple[str, ...]) -> None:
-        with translated(self._name), closing(connect(self._url)) as db:
+        with translated(self._name), closing(connect(self._address)) as db:
             db.control(f"VACUUM {', '.join(names)}")
 
     def close(self) -> None:
@@ -188,7 +215,7 @@ class _Readers:
     def _once(self, kind: Kind, read: Callable[[Connection, *Ts], T], *args: *Ts) -> T:
         db: PostgresConnection | None = getattr(self._local, "db", None)
         if db is None or db.native.closed:
-            db = self._local.db = connect(self._url)
+            db = self._local.db = connect(self._address)
             self._opened.append(db)
         return read(db, *args) if kind == "look" else _in_snapshot(db, read, *args)
 

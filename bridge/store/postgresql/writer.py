@@ -10,7 +10,7 @@ import structlog
 
 from bridge.store.batches import BatchWriter, Job, run_unit
 from bridge.store.postgresql import lease
-from bridge.store.postgresql.address import connect, shown
+from bridge.store.postgresql.address import Address, connect
 from bridge.store.postgresql.connection import PostgresConnection
 from bridge.store.postgresql.faults import TAKEN_OVER, is_lost, store_error
 
@@ -28,9 +28,9 @@ class PostgresWriter(BatchWriter):
     COMMIT of which only the answer was lost.
     """
 
-    def __init__(self, url: str, db: PostgresConnection, epoch: int) -> None:
-        super().__init__(shown(url))
-        self._url = url
+    def __init__(self, address: Address, db: PostgresConnection, epoch: int) -> None:
+        super().__init__(str(address))
+        self._address = address
         self._db = db
         self._epoch = epoch
         self._number = 0
@@ -119,7 +119,7 @@ class PostgresWriter(BatchWriter):
 
     def _has_reconnected(self) -> bool:
         self._db.close()
-        return self._survives(lambda: setattr(self, "_db", connect(self._url)))
+        return self._survives(lambda: setattr(self, "_db", connect(self._address)))
 
     def _has_committed(self) -> bool:
         """Whether the lost transaction was committed after all; its units' results stand then."""

@@ -15,6 +15,9 @@ DELETE FROM key_values WHERE account = ? AND key = ?;
 -- name: credential
 SELECT sealed FROM credentials WHERE name = ?;
 
+-- name: credential_names
+SELECT name FROM credentials ORDER BY name;
+
 -- name: put_credential
 INSERT INTO credentials (name, sealed) VALUES (?, ?)
 ON CONFLICT (name) DO UPDATE SET sealed = excluded.sealed;

@@ -47,5 +47,5 @@ async def _resume(config: Path, name: str) -> bool:
         raise InvalidData(f"There is no account {name!r}; the configuration has: {names}")
     if running := running_bridge(settings.store.path):
         return bool(running.ask("/admin/account", {"resume": name})["resumed"])
-    async with writing(settings) as store:
+    async with writing(settings.store) as store:
         return await resume_sending(store, AccountId(name))

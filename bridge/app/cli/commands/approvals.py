@@ -62,5 +62,5 @@ def _decided(approval: Approval) -> str:
 async def _approvals(config: Path, open_only: bool, limit: int) -> Sequence[Approval]:
     from bridge.app.cli.commands.stores import reading
 
-    async with reading(settings_from(config)) as store:
+    async with reading(settings_from(config).store) as store:
         return await store.approvals(newest=limit, open_only=open_only)

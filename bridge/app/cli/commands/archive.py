@@ -122,7 +122,7 @@ async def _conversation(
     from bridge.model.archive_records import View
 
     settings = settings_from(config)
-    async with reading(settings) as store:
+    async with reading(settings.store) as store:
         conversation_id = await _room(store, room) if channel is None else _channel(channel)
         facts = {"room": room, "channel": channel, "member": member, "reader": reader}
         note_access(settings.store.path, config, "show", newest=newest, **facts)
@@ -142,7 +142,7 @@ async def _between(
     from bridge.router.rooms.direct_messages import conversation_between
 
     settings = settings_from(config)
-    async with reading(settings) as store:
+    async with reading(settings.store) as store:
         note_access(settings.store.path, config, "show", between=two, newest=newest)
         first, second = [await find_person(store, name) for name in two]
         conversation_id = conversation_between(first, second)

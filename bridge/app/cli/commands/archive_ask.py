@@ -13,6 +13,7 @@ from uuid import UUID
 import click
 
 from bridge.app.cli.commands.options import config_option, json_option, seconds_of, settings_from
+from bridge.app.cli.commands.stores import store_of
 from bridge.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -70,19 +71,21 @@ def command(
 
     settings = settings_from(config)
     name = _agent_of(settings, agent)
-    path = settings.store.path if store is None else store
+    place = store_of(store, config)
     text = " ".join(question)
-    note_access(path, config, "ask", q=text, agent=name, reader=reader, deleted=deleted or None)
+    note_access(
+        place.path, config, "ask", q=text, agent=name, reader=reader, deleted=deleted or None
+    )
     live = not as_json and sys.stdout.isatty()
 
     async def run() -> ArchiveAnswer:
         from bridge.app.account_values import Overlay
         from bridge.app.build import build_agents
-        from bridge.app.cli.commands.stores import reading_file
+        from bridge.app.cli.commands.stores import reading
         from bridge.archive.asking import Question, ask
         from bridge.runtime.clock import SystemClock
 
-        async with reading_file(path) as opened:
+        async with reading(place) as opened:
             rights = await _rights(opened, room, since, until, reader, deleted=deleted)
             clock = SystemClock()
             values = Overlay(opened)

@@ -12,7 +12,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
 
-from bridge.app.cli.commands.options import config_option, json_option, seconds_of, settings_from
+from bridge.app.cli.commands.options import config_option, json_option, seconds_of
+from bridge.app.cli.commands.stores import store_of
 from bridge.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -100,7 +101,6 @@ def import_(
                 form,
                 _options(workspace, timezone),
                 archive,
-                key=_key(archive),
                 files=files,
                 on_progress=shown,
             )
@@ -156,7 +156,7 @@ def export(
     form = format_named(name)
     selection = _filter(since, until, deleted=deleted)
     facts = {"format": name, "only": names, "since": since, "until": until, "redact": redact}
-    note_access(archive.store, config, "export", target=str(target), **facts)
+    note_access(archive.store.path, config, "export", target=str(target), **facts)
     report = asyncio.run(
         export_file(
             target,
@@ -258,7 +258,7 @@ COMMANDS: Sequence[click.Command] = (import_, export, convert, formats)
 def _archive(store: Path | None, config: Path) -> Archive:
     from bridge.app.archive.transfer import Archive
 
-    return Archive(settings_from(config).store.path if store is None else store)
+    return Archive(store_of(store, config))
 
 
 def _kinds(redact: str | None) -> Sequence[Kind]:
@@ -274,12 +274,6 @@ def _kinds(redact: str | None) -> Sequence[Kind]:
             f"--redact {unknown[0]!r} is no kind; write some of {','.join(KINDS)}, or all"
         )
     return [kind for kind in KINDS if kind in kinds]
-
-
-def _key(archive: Archive) -> bytes | None:
-    from bridge.app.settings.keys import known_key
-
-    return known_key(archive.store)
 
 
 def _format_of(path: Path, name: str | None) -> ExportFormat:

@@ -11,10 +11,11 @@ from uuid import uuid4
 import click
 
 from bridge.app.cli.commands.options import config_option, json_option, seconds_of, settings_from
+from bridge.app.cli.commands.stores import store_of
 from bridge.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
-    from bridge.app.settings.file import Settings
+    from bridge.app.settings.file import Settings, StoreSettings
     from bridge.model.erasure_records import LegalHold
     from bridge.ports.store.whole import Store
 
@@ -23,10 +24,6 @@ store_option = click.option(
     "--store", type=click.Path(path_type=Path),
     help="The store's file, instead of the one of the configuration.",
 )  # fmt: skip
-
-
-def _path(store: Path | None, config: Path) -> Path:
-    return settings_from(config).store.path if store is None else store
 
 
 @click.group("erase")
@@ -74,12 +71,12 @@ def message(
       uacs-bridge archive erase message slack:T0ACME:C0123:1700000000.000100 --yes --copies
       uacs-bridge archive erase message https://acme.slack.com/archives/C0123/p1700000000000100
     """
-    path = _path(store, config)
-    found = asyncio.run(_message_of(path, None if store else settings_from(config), message))
+    place = store_of(store, config)
+    found = asyncio.run(_message_of(place, None if store else settings_from(config), message))
     if found != message and not as_json:
         click.echo(f"The message is {found}")
     subject = {"message": found}
-    _tell(asyncio.run(_erase(path, subject, reason, copies, yes)), yes, as_json)
+    _tell(asyncio.run(_erase(place, subject, reason, copies, yes)), yes, as_json)
 
 
 @erase.command("person")
@@ -104,17 +101,17 @@ def person(
       uacs-bridge archive erase person slack:T0ACME:U0ANN
       uacs-bridge archive erase person discord:Ann --yes --reason "request of 3 May"
     """
-    path = _path(store, config)
-    actors = asyncio.run(_accounts(path, person))
-    _tell(asyncio.run(_erase(path, {"actors": actors}, reason, copies, yes)), yes, as_json)
+    place = store_of(store, config)
+    actors = asyncio.run(_accounts(place, person))
+    _tell(asyncio.run(_erase(place, {"actors": actors}, reason, copies, yes)), yes, as_json)
 
 
-async def _message_of(path: Path, settings: Settings | None, reference: str) -> str:
+async def _message_of(place: StoreSettings, settings: Settings | None, reference: str) -> str:
     """The id of the one message that an id or a link names. Raises StoreError."""
     from bridge.app.cli.commands.find_message import find_messages
-    from bridge.app.cli.commands.stores import reading_file
+    from bridge.app.cli.commands.stores import reading
 
-    async with reading_file(path) as opened:
+    async with reading(place) as opened:
         found = await find_messages(opened, settings, reference)
     if len(found) > 1:
         raise StoreError(
@@ -123,37 +120,36 @@ async def _message_of(path: Path, settings: Settings | None, reference: str) -> 
     return found[0] if found else reference  # the erasure says that there is no such message
 
 
-async def _accounts(path: Path, person: str) -> Sequence[str]:
+async def _accounts(place: StoreSettings, person: str) -> Sequence[str]:
     from bridge.app.cli.commands.find_person import find_person
-    from bridge.app.cli.commands.stores import reading_file
+    from bridge.app.cli.commands.stores import reading
 
-    async with reading_file(path) as opened:
+    async with reading(place) as opened:
         actor = await find_person(opened, person)
         linked = await opened.accounts_of(actor)
     return [account.actor for account in linked] or [actor]
 
 
 async def _erase(
-    path: Path, subject: Mapping[str, Any], reason: str, copies: bool, yes: bool
+    place: StoreSettings, subject: Mapping[str, Any], reason: str, copies: bool, yes: bool
 ) -> dict[str, Any]:
-    from bridge.app.cli.commands.stores import operator, writing_file
+    from bridge.app.cli.commands.stores import changing, operator
     from bridge.app.control import running_bridge
 
     order = {
         **subject, "id": uuid4().hex[:12], "by": operator(), "reason": reason,
         "copies": copies,
     }  # fmt: skip
-    if running := running_bridge(path):
+    if running := running_bridge(place.path):
         return running.ask("/admin/erase", {**order, "dry_run": not yes}, _DEADLINE)
-    async with writing_file(path) as store:
-        return await _erase_here(path, store, order, dry_run=not yes)
+    async with changing(place) as store:
+        return await _erase_here(place.path, store, order, dry_run=not yes)
 
 
 async def _erase_here(
     path: Path, store: Store, order: Mapping[str, Any], *, dry_run: bool
 ) -> dict[str, Any]:
     from bridge.app.archive.erasing import erase, erasure_of
-    from bridge.app.archive.transfer import Archive
     from bridge.runtime.clock import SystemClock
     from bridge.store.blobs import open_blobs
     from bridge.store.vault import files_key_of
@@ -163,7 +159,7 @@ async def _erase_here(
         record = await store.erase(erasure, dry_run=True)
         return {"counts": dict(record.counts), "cleaned": True}
     key = files_key_of(path)
-    blobs = await open_blobs(Archive(path).blobs, clock=SystemClock(), key=key)
+    blobs = await open_blobs(path.with_suffix(".blobs"), clock=SystemClock(), key=key)
     try:
         record, cleaned = await erase(store, blobs, erasure, alone=True)
     finally:
@@ -227,7 +223,7 @@ def erasures(store: Path | None, config: Path, as_json: bool) -> None:
 
     from bridge.app.printing import nothing, print_json, table, when
 
-    records = asyncio.run(_erasures(_path(store, config)))
+    records = asyncio.run(_erasures(store_of(store, config)))
     if as_json:
         print_json([asdict(record) for record in records])
         return
@@ -241,10 +237,10 @@ def erasures(store: Path | None, config: Path, as_json: bool) -> None:
     click.echo(table(heads, rows, indent="", empty=empty))
 
 
-async def _erasures(path: Path) -> Sequence[Any]:
-    from bridge.app.cli.commands.stores import reading_file
+async def _erasures(place: StoreSettings) -> Sequence[Any]:
+    from bridge.app.cli.commands.stores import reading
 
-    async with reading_file(path) as store:
+    async with reading(place) as store:
         return await store.erasures()
 
 
@@ -324,8 +320,8 @@ def add_hold(
     from bridge.app.archive.erasing import hold_of
     from bridge.app.cli.commands.stores import operator
 
-    path = _path(store, config)
-    actors = [] if person is None else asyncio.run(_accounts(path, person))
+    place = store_of(store, config)
+    actors = [] if person is None else asyncio.run(_accounts(place, person))
     names = [name] if len(actors) < 2 else [f"{name}-{n}" for n, _ in enumerate(actors, 1)]
     for own_name, actor in zip(names, actors or [None], strict=True):
         order = {
@@ -334,7 +330,7 @@ def add_hold(
             "until": seconds_of("--until", until),
         }  # fmt: skip
         hold_of(order)  # a mistake is told before anything is kept
-        asyncio.run(_hold(path, {"add": order}))
+        asyncio.run(_hold(place, {"add": order}))
     held = " and ".join(map(repr, names))
     click.echo(f"The legal hold {held} protects these messages from now on")
 
@@ -354,7 +350,7 @@ def list_holds(store: Path | None, config: Path, as_json: bool) -> None:
 
     from bridge.app.printing import nothing, print_json, table, when
 
-    holds = asyncio.run(_holds(_path(store, config)))
+    holds = asyncio.run(_holds(store_of(store, config)))
     if as_json:
         print_json([asdict(one) | {"channel": one.channel and one.channel.key} for one in holds])
         return
@@ -382,26 +378,26 @@ def remove_hold(name: str, store: Path | None, config: Path) -> None:
     Examples:
       uacs-bridge archive hold remove case-17
     """
-    asyncio.run(_hold(_path(store, config), {"remove": name}))
+    asyncio.run(_hold(store_of(store, config), {"remove": name}))
     click.echo(f"The legal hold {name!r} ended")
 
 
-async def _holds(path: Path) -> Sequence[LegalHold]:
-    from bridge.app.cli.commands.stores import reading_file
+async def _holds(place: StoreSettings) -> Sequence[LegalHold]:
+    from bridge.app.cli.commands.stores import reading
 
-    async with reading_file(path) as store:
+    async with reading(place) as store:
         return await store.holds()
 
 
-async def _hold(path: Path, order: Mapping[str, Any]) -> None:
+async def _hold(place: StoreSettings, order: Mapping[str, Any]) -> None:
     from bridge.app.archive.erasing import change_hold
-    from bridge.app.cli.commands.stores import writing_file
+    from bridge.app.cli.commands.stores import changing
     from bridge.app.control import running_bridge
 
-    if running := running_bridge(path):
+    if running := running_bridge(place.path):
         running.ask("/admin/hold", order)
         return
-    async with writing_file(path) as store:
+    async with changing(place) as store:
         await change_hold(store, order)
 
 

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bridge.app.cli.commands.options import config_option, json_option, settings_from
+from bridge.app.cli.commands.options import config_option, json_option
+from bridge.app.cli.commands.stores import store_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bridge.app.settings.store import StoreSettings
     from bridge.model.search_records import FoundMessage, SearchPage, Surroundings
 
 _EXCERPT = 300  # characters
@@ -61,11 +63,11 @@ def command(
     """
     from bridge.app.cli.commands.stores import note_access
 
-    path = settings_from(config).store.path if store is None else store
+    place = store_of(store, config)
     text = " ".join(f'"{part}"' if " " in part and len(query) > 1 else part for part in query)
-    note_access(path, config, "search", q=text, reader=reader, deleted=deleted or None)
+    note_access(place.path, config, "search", q=text, reader=reader, deleted=deleted or None)
     page, surroundings = asyncio.run(
-        _find(path, text, limit, before, reader, context, deleted=deleted)
+        _find(place, text, limit, before, reader, context, deleted=deleted)
     )
     if as_json:
         from bridge.app.printing import print_json
@@ -88,7 +90,7 @@ def command(
 
 
 async def _find(
-    path: Path,
+    place: StoreSettings,
     text: str,
     limit: int,
     before: int | None,
@@ -98,14 +100,12 @@ async def _find(
     deleted: bool,
 ) -> tuple[SearchPage, Sequence[Surroundings]]:
     from bridge.app.cli.commands.find_person import find_person
+    from bridge.app.cli.commands.stores import reading
     from bridge.archive.search_names import names_in
     from bridge.archive.search_query import read_query
     from bridge.model.search_records import Surroundings
-    from bridge.runtime.clock import SystemClock
-    from bridge.store.sqlite import open_sqlite_to_read
 
-    store = await open_sqlite_to_read(path, clock=SystemClock())
-    try:
+    async with reading(place) as store:
         search = await read_query(text, names_in(store))
         readers = () if reader is None else (await find_person(store, reader),)
         search = replace(search, readers=readers, deleted=deleted)
@@ -117,8 +117,6 @@ async def _find(
             for found in page.found
         ]
         return page, surroundings
-    finally:
-        await store.close()
 
 
 def _line(found: FoundMessage) -> str:

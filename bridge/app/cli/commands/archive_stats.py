@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bridge.app.cli.commands.options import config_option, json_option, seconds_of, settings_from
+from bridge.app.cli.commands.options import config_option, json_option, seconds_of
+from bridge.app.cli.commands.stores import store_of
 from bridge.errors import ConfigError
 
 if TYPE_CHECKING:
+    from bridge.app.settings.store import StoreSettings
     from bridge.model.statistics_records import Statistics
 
 _PATH = click.Path(path_type=Path)
@@ -46,11 +48,11 @@ def command(
       uacs-bridge archive stats
       uacs-bridge archive stats --since 2026-01-01 --html stats.html
     """
-    path = settings_from(config).store.path if store is None else store
+    place = store_of(store, config)
     if html is not None and html.exists():
         raise ConfigError(f"{str(html)!r} exists already: choose another name, or remove it")
     span = (seconds_of("--since", since), seconds_of("--until", until))
-    found = asyncio.run(_statistics(path, *span, most))
+    found = asyncio.run(_statistics(place, *span, most))
     if html is not None:
         from bridge.app.archive.stats_page import stats_html
 
@@ -69,9 +71,9 @@ def command(
 
 
 async def _statistics(
-    path: Path, since: float | None, until: float | None, most: int
+    place: StoreSettings, since: float | None, until: float | None, most: int
 ) -> Statistics:
-    from bridge.app.cli.commands.stores import reading_file
+    from bridge.app.cli.commands.stores import reading
 
-    async with reading_file(path) as store:
+    async with reading(place) as store:
         return await store.statistics(since=since, until=until, most=most)

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bridge.app.cli.commands.options import config_option, json_option, settings_from
+from bridge.app.cli.commands.options import config_option, json_option
+from bridge.app.cli.commands.stores import store_of
 from bridge.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
+    from bridge.app.settings.store import StoreSettings
     from bridge.model.chain_records import ChainHead, ChainReport
 
 _PATH = click.Path(path_type=Path)
@@ -41,9 +43,9 @@ def command(
       uacs-bridge archive verify --pin heads-2026-11.json
       uacs-bridge archive verify --head heads-2026-10.json --pin heads-2026-11.json
     """
-    path = settings_from(config).store.path if store is None else store
+    place = store_of(store, config)
     pinned = {} if head is None else _read_heads(head)
-    report = asyncio.run(_verify(path, pinned))
+    report = asyncio.run(_verify(place, pinned))
     if pin is not None and not report.fault_count:
         _write_heads(pin, report.heads)
     _tell(report, pin, as_json=as_json)
@@ -51,10 +53,10 @@ def command(
         raise SystemExit(1)
 
 
-async def _verify(path: Path, pinned: Mapping[str, ChainHead]) -> ChainReport:
-    from bridge.app.cli.commands.stores import reading_file
+async def _verify(place: StoreSettings, pinned: Mapping[str, ChainHead]) -> ChainReport:
+    from bridge.app.cli.commands.stores import reading
 
-    async with reading_file(path) as store:
+    async with reading(place) as store:
         return await store.verify_chain(pinned)
 
 

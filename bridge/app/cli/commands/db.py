@@ -32,15 +32,18 @@ def migrate(config: Path) -> None:
     Examples:
       uacs-bridge db migrate -c bridge.yaml
     """
-    from bridge.store.maintenance import migrate
+    import asyncio
+
+    from bridge.app.opening import migrate
     from bridge.store.schema import renamed_between
 
-    before, after = migrate(settings_from(config).store.path)
+    settings = settings_from(config).store
+    before, after = asyncio.run(migrate(settings))
     if before == after:
         click.echo(f"Schema {after}: nothing to do")
         return
     click.echo(f"Schema {before} -> {after}")
-    for renaming in renamed_between(before, after):
+    for renaming in renamed_between(before, after) if settings.url is None else ():
         click.echo(f"Renamed: {renaming}")
 
 
@@ -54,9 +57,11 @@ def backup(target: Path, config: Path) -> None:
     Examples:
       uacs-bridge db backup /backups/bridge-2026-11-21.sqlite3
     """
+    from bridge.app.opening import must_be_file
     from bridge.store.maintenance import backup
 
-    backup(settings_from(config).store.path, target)
+    path = must_be_file(settings_from(config).store, "back it up with pg_dump or pg_basebackup")
+    backup(path, target)
     click.echo(f"Written: {target} ({target.stat().st_size:,} bytes)")
 
 
@@ -72,9 +77,10 @@ def new(config: Path) -> None:
     Examples:
       uacs-bridge db new -c bridge.yaml
     """
+    from bridge.app.opening import must_be_file
     from bridge.store.maintenance import create
 
-    path = settings_from(config).store.path
+    path = must_be_file(settings_from(config).store, "name an empty database")
     aside = create(path)
     click.echo(f"Created: {path}")
     if aside is not None:
@@ -94,9 +100,10 @@ def restore(source: Path, config: Path) -> None:
     Examples:
       uacs-bridge db restore /backups/bridge-2026-11-21.sqlite3
     """
+    from bridge.app.opening import must_be_file
     from bridge.store.maintenance import restore
 
-    path = settings_from(config).store.path
+    path = must_be_file(settings_from(config).store, "restore it with pg_restore")
     aside = restore(source, path)
     click.echo(f"Restored: {path}")
     if aside is not None:
@@ -115,13 +122,15 @@ def size(config: Path, as_json: bool) -> None:
     Examples:
       uacs-bridge db size
     """
+    import asyncio
     import dataclasses
 
+    from bridge.app.opening import size_of, sizes_by_subject
     from bridge.app.printing import bytes_text, print_json, table
-    from bridge.store.sizes import size_of, sizes_by_subject
 
-    path = settings_from(config).store.path
-    whole, subjects = size_of(path), sizes_by_subject(path)
+    settings = settings_from(config).store
+    whole = asyncio.run(size_of(settings))
+    subjects = asyncio.run(sizes_by_subject(settings))
     if as_json:
         print_json({**dataclasses.asdict(whole), "subjects": dict(subjects)})
         return
@@ -143,11 +152,12 @@ def vacuum(config: Path) -> None:
     Examples:
       uacs-bridge db vacuum
     """
+    from bridge.app.opening import must_be_file
     from bridge.app.printing import bytes_text
     from bridge.store.maintenance import vacuum
     from bridge.store.sizes import size_of
 
-    path = settings_from(config).store.path
+    path = must_be_file(settings_from(config).store, "its server does so by itself, or VACUUM FULL")
     before = size_of(path).database
     vacuum(path)
     click.echo(f"{path}: {bytes_text(before)} -> {bytes_text(size_of(path).database)}")
@@ -166,10 +176,11 @@ def encrypt(config: Path) -> None:
     Examples:
       UACS_BRIDGE_STORE_KEY=$(openssl rand -base64 32) uacs-bridge db encrypt
     """
+    from bridge.app.opening import must_be_file
     from bridge.store.maintenance import encrypt
     from bridge.store.vault import vault_of
 
-    path = settings_from(config).store.path
+    path = must_be_file(settings_from(config).store, "encrypt the disk of its server")
     files = encrypt(path)
     click.echo(f"Encrypted: {path} and {files:,} files")
     click.echo(f"Back up {vault_of(path)} with the store; keep the key elsewhere")
@@ -186,9 +197,10 @@ def decrypt(config: Path) -> None:
     Examples:
       uacs-bridge db decrypt
     """
+    from bridge.app.opening import must_be_file
     from bridge.store.maintenance import decrypt
 
-    path = settings_from(config).store.path
+    path = must_be_file(settings_from(config).store, "only its server can decrypt it")
     files = decrypt(path)
     click.echo(f"Decrypted: {path} and {files:,} files")
 
@@ -206,8 +218,9 @@ def change_key(config: Path) -> None:
     Examples:
       UACS_BRIDGE_NEW_STORE_KEY_FILE=/run/secrets/new uacs-bridge db change-key
     """
+    from bridge.app.opening import must_be_file
     from bridge.store.maintenance import change_key
 
-    path = settings_from(config).store.path
+    path = must_be_file(settings_from(config).store, "only its server has a key")
     change_key(path)
     click.echo(f"The key of {path} is changed: put the new one into UACS_BRIDGE_STORE_KEY")

@@ -168,16 +168,16 @@ async def _retry_events(config: Path) -> int:
     from bridge.app.cli.commands.stores import reading, writing
 
     settings = settings_from(config)
-    async with reading(settings):  # a command that mends something makes no new store
+    async with reading(settings.store):  # a command that mends something makes no new store
         pass
-    async with writing(settings) as store:
+    async with writing(settings.store) as store:
         return await store.retry_failed_rows()
 
 
 async def _letters(config: Path) -> Sequence[DeadLetter]:
     from bridge.app.cli.commands.stores import reading
 
-    async with reading(settings_from(config)) as store:
+    async with reading(settings_from(config).store) as store:
         return [*await store.held_up(), *await store.dead_letters()]
 
 
@@ -229,7 +229,7 @@ async def _do(
         if operations:
             running.ask(path, {"operations": list(operations)})
         return True
-    async with writing(settings) as store:
+    async with writing(settings.store) as store:
         for operation in operations:
             await work(store, OperationId(operation))
     return False

@@ -91,7 +91,7 @@ async def _way(settings: Settings, reference: str) -> dict[str, object]:
     from bridge.app.cli.commands.stores import reading
     from bridge.app.cli.commands.way import way_of
 
-    async with reading(settings) as store:
+    async with reading(settings.store) as store:
         message_ids = await find_messages(store, settings, reference)
         if len(message_ids) > 1:
             raise StoreError(f"{reference!r} could be any of: {', '.join(message_ids)}")
@@ -110,7 +110,7 @@ async def _sequence(config: Path, room: str, newest: int) -> str:
     from bridge.app.cli.commands.sequence import sequence_of
     from bridge.app.cli.commands.stores import reading
 
-    async with reading(settings) as store:
+    async with reading(settings.store) as store:
         accounts = {name: entry.platform for name, entry in settings.accounts.items()}
         return await sequence_of(store, room, newest, accounts)
 
@@ -127,7 +127,7 @@ async def _speakers(config: Path, room: str, newest: int, reader: str | None) ->
         for name, entry in settings.agents.items()
         if isinstance(url := getattr(entry.options, "url", None), str)
     }
-    async with reading(settings) as store:
+    async with reading(settings.store) as store:
         note_access(settings.store.path, config, "explain", room=room, reader=reader)
         readers = () if reader is None else (await find_person(store, reader),)
         return await speakers_of(store, room, newest, addresses, readers)

@@ -92,14 +92,14 @@ async def _new(config: Path, agent: str | None, minutes: float) -> str:
     name = agent or ALL
     if running := running_bridge(settings.store.path):
         return str(running.ask("/admin/pair", {"new": name, "minutes": minutes})["code"])
-    async with writing(settings) as store:
+    async with writing(settings.store) as store:
         return await begin_pairing(store, SystemClock(), name, "command", minutes)
 
 
 async def _pairings_and_codes(config: Path) -> tuple[list[dict[str, Any]], int]:
     from bridge.app.cli.commands.stores import reading
 
-    async with reading(settings_from(config)) as store:
+    async with reading(settings_from(config).store) as store:
         pairings: list[dict[str, Any]] = []
         for pairing in await store.pairings():
             person = await store.person(pairing.actor)
@@ -121,9 +121,9 @@ async def _revoke(config: Path, person: str, agent: str | None) -> tuple[str, bo
     from bridge.app.control import running_bridge
 
     settings = settings_from(config)
-    async with reading(settings) as store:
+    async with reading(settings.store) as store:
         actor = await find_person(store, person)
     if running := running_bridge(settings.store.path):
         return actor, bool(running.ask("/admin/pair", {"revoke": actor, "agent": agent})["done"])
-    async with writing(settings) as store:
+    async with writing(settings.store) as store:
         return actor, await store.unpair(actor, agent)

@@ -157,7 +157,7 @@ async def _linked_accounts(config: Path, person: str | None) -> list[dict[str, A
     from bridge.app.cli.commands.find_person import find_person
     from bridge.app.cli.commands.stores import reading
 
-    async with reading(settings_from(config)) as store:
+    async with reading(settings_from(config).store) as store:
         if person is None:
             accounts = await store.linked_accounts()
         else:
@@ -182,7 +182,7 @@ async def _link(config: Path, person: str, other: str) -> tuple[ActorId, ActorId
     from bridge.app.control import running_bridge
 
     settings = settings_from(config)
-    async with reading(settings) as store:
+    async with reading(settings.store) as store:
         first, second = (
             await find_person(store, person),
             await find_person(store, other),
@@ -192,7 +192,7 @@ async def _link(config: Path, person: str, other: str) -> tuple[ActorId, ActorId
     if running := running_bridge(settings.store.path):
         running.ask("/admin/people", {"link": [first, second]})
     else:
-        async with writing(settings) as store:
+        async with writing(settings.store) as store:
             await store.link_people(first, second, "command")
     return first, second
 
@@ -203,11 +203,11 @@ async def _unlink(config: Path, person: str) -> tuple[ActorId, bool]:
     from bridge.app.control import running_bridge
 
     settings = settings_from(config)
-    async with reading(settings) as store:
+    async with reading(settings.store) as store:
         actor = await find_person(store, person)
     if running := running_bridge(settings.store.path):
         return actor, bool(running.ask("/admin/people", {"unlink": actor})["unlinked"])
-    async with writing(settings) as store:
+    async with writing(settings.store) as store:
         return actor, await store.unlink_person(actor)
 
 
@@ -226,12 +226,12 @@ async def _set_banned(
     settings = settings_from(config)
     if room is not None and room not in settings.rooms:
         raise ConfigError(f"There is no room {room!r}; there are: {', '.join(settings.rooms)}")
-    async with reading(settings) as store:
+    async with reading(settings.store) as store:
         actor = await find_person(store, person)
     if running := running_bridge(settings.store.path):
         body = {"ban" if banned else "unban": actor, "room": room}
         return actor, bool(running.ask("/admin/people", body)["done"])
-    async with writing(settings) as store:
+    async with writing(settings.store) as store:
         bans = BansAndPauses(store, SystemClock(), Signals().people_linked)
         where = None if room is None else RoomId(room)
         return actor, await bans.set_blocked(actor, "command", where, blocked=banned)

@@ -79,7 +79,7 @@ def reset(name: str, config: Path) -> None:
 async def _usage(config: Path, hours: float) -> list[dict[str, Any]]:
     from bridge.app.cli.commands.stores import reading
 
-    async with reading(settings_from(config)) as store:
+    async with reading(settings_from(config).store) as store:
         return await quota_usage(store, hours * 3600)
 
 
@@ -108,12 +108,12 @@ async def _reset(config: Path, name: str) -> None:
     from bridge.app.control import running_bridge
 
     settings = settings_from(config)
-    async with reading(settings) as store:
+    async with reading(settings.store) as store:
         await _check_quota(name, settings, store)
     if running := running_bridge(settings.store.path):
         running.ask("/admin/quota", {"reset": name})
         return
-    async with writing(settings) as store:
+    async with writing(settings.store) as store:
         await store.forget_spending(name)
 
 

@@ -59,7 +59,7 @@ async def _report(config: Path, room: str, since: float | None, limit: int) -> d
 
     settings = settings_from(config)
     begin = time.time() - 7 * _DAY if since is None else since
-    async with reading(settings) as store:
+    async with reading(settings.store) as store:
         note_access(settings.store.path, config, "report", room=room)
         rooms = {t.name: t.id for t, _ in await store.conversations() if t.kind == "room"}
         if room not in rooms:

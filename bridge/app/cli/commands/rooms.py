@@ -43,8 +43,8 @@ async def _facts(config: Path) -> dict[str, Any]:
     settings = settings_from(config)
     conversations: dict[str, tuple[str, int]] = {}
     names: dict[tuple[str, int], str] = {}
-    if settings.store.path.exists():
-        async with reading(settings) as store:
+    if settings.store.url is not None or settings.store.path.exists():
+        async with reading(settings.store) as store:
             conversations = {
                 timeline.name: (str(timeline.id), count)
                 for timeline, count in await store.conversations()

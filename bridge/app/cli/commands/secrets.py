@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -61,11 +62,16 @@ def list_(config: Path) -> None:
     Examples:
       uacs-bridge secrets list -c bridge.yaml
     """
-    from bridge.store.maintenance import credential_names
-
-    names = credential_names(settings_from(config).store.path)
+    names = asyncio.run(_names(config))
     empty = nothing("secrets yet", "`uacs-bridge secrets set NAME` stores one.")
     click.echo("\n".join(map(printable, names)) or empty)
+
+
+async def _names(config: Path) -> Sequence[str]:
+    from bridge.app.cli.commands.stores import reading
+
+    async with reading(settings_from(config).store) as store:
+        return await store.credential_names()
 
 
 async def _keep(config: Path, name: str, value: str) -> None:
@@ -76,5 +82,5 @@ async def _keep(config: Path, name: str, value: str) -> None:
     if running := running_bridge(settings.store.path):
         running.ask("/admin/secrets", {"name": name, "value": value})
         return
-    async with writing(settings) as store:
+    async with writing(settings.store) as store:
         await store.put_credential(name, value)

@@ -55,10 +55,10 @@ async def _facts(config: Path) -> dict[str, Any]:
         accounts = {
             name: facts["platform"] for name, facts in health_body.get("accounts", {}).items()
         }
-    from bridge.store.sizes import size_of
+    from bridge.app.opening import size_of
 
-    async with reading(settings) as store:
-        size = await asyncio.to_thread(size_of, settings.store.path)
+    async with reading(settings.store) as store:
+        size = await size_of(settings.store)
         status = await store.status()
         failed = await store.failed_rows(5)
         spent = await quota_usage(store)

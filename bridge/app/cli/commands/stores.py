@@ -13,25 +13,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bridge.app.settings.file import Settings
+    from bridge.app.settings.store import StoreSettings
     from bridge.ports.store.whole import Store
 
 
+def store_of(store: Path | None, config: Path) -> StoreSettings:
+    """The store of the option --store, else that of the configuration."""
+    from bridge.app.cli.commands.options import settings_from
+    from bridge.app.settings.store import StoreSettings
+
+    return settings_from(config).store if store is None else StoreSettings(path=store)
+
+
 @asynccontextmanager
-async def reading(settings: Settings) -> AsyncGenerator[Store]:
+async def reading(settings: StoreSettings) -> AsyncGenerator[Store]:
     """Open the store to read, also while the bridge runs. Raises StoreError if there is none."""
-    async with reading_file(settings.store.path) as store:
-        yield store
-
-
-@asynccontextmanager
-async def reading_file(path: Path) -> AsyncGenerator[Store]:
-    """Open the store in this file to read, as `reading` does."""
-    from bridge.app.settings.keys import known_key
+    from bridge.app.opening import open_to_read
     from bridge.runtime.clock import SystemClock
-    from bridge.store.sqlite import open_sqlite_to_read
 
-    store = await open_sqlite_to_read(path, clock=SystemClock(), key=known_key(path))
+    store = await open_to_read(settings, SystemClock())
     try:
         yield store
     finally:
@@ -58,12 +58,12 @@ def operator() -> str:
 
 
 @asynccontextmanager
-async def writing(settings: Settings) -> AsyncGenerator[Store]:
+async def writing(settings: StoreSettings, *, make_key: bool = True) -> AsyncGenerator[Store]:
     """Open the store for this process only. Raises StoreError while the bridge runs."""
-    from bridge.app.build import open_store
+    from bridge.app.opening import open_to_write
     from bridge.runtime.clock import SystemClock
 
-    store = await open_store(settings, SystemClock())
+    store = await open_to_write(settings, SystemClock(), make_key=make_key)
     try:
         yield store
     finally:
@@ -71,17 +71,10 @@ async def writing(settings: Settings) -> AsyncGenerator[Store]:
 
 
 @asynccontextmanager
-async def writing_file(path: Path) -> AsyncGenerator[Store]:
-    """Open the existing store in this file for this process only. Raises StoreError if there is
-    none, and while the bridge runs."""
-    from bridge.app.settings.keys import known_key
-    from bridge.runtime.clock import SystemClock
-    from bridge.store.sqlite import open_sqlite
-
-    async with reading_file(path):  # a command that changes something makes no new store
+async def changing(settings: StoreSettings) -> AsyncGenerator[Store]:
+    """Open the existing store for this process only. Raises StoreError if there is none, and while
+    the bridge runs."""
+    async with reading(settings):  # a command that changes something makes no new store
         pass
-    store = await open_sqlite(path, clock=SystemClock(), key=known_key(path))
-    try:
+    async with writing(settings, make_key=False) as store:
         yield store
-    finally:
-        await store.close()

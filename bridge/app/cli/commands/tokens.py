@@ -137,14 +137,14 @@ async def _keep(settings: Settings, token: ApiToken) -> None:
     if running := running_bridge(settings.store.path):
         running.ask("/admin/tokens", {"add": asdict(token)})
         return
-    async with writing(settings) as store:
+    async with writing(settings.store) as store:
         await store.put_token(token)
 
 
 async def _stored_tokens(settings: Settings) -> list[ApiToken]:
     from bridge.app.cli.commands.stores import reading
 
-    async with reading(settings) as store:
+    async with reading(settings.store) as store:
         return list(await store.tokens())
 
 
@@ -154,5 +154,5 @@ async def _revoke(settings: Settings, name: str) -> bool:
 
     if running := running_bridge(settings.store.path):
         return bool(running.ask("/admin/tokens", {"revoke": name})["revoked"])
-    async with writing(settings) as store:
+    async with writing(settings.store) as store:
         return await store.revoke_token(name)
