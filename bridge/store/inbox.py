@@ -88,6 +88,10 @@ def waiting_rows(db: sqlite3.Connection) -> Sequence[InboxRow]:
     return [row_of(columns) for columns in db.execute(SQL["waiting_rows"]).fetchall()]
 
 
+def waiting_by_account(db: sqlite3.Connection) -> Mapping[AccountId, int]:
+    return dict(db.execute(SQL["waiting_by_account"]).fetchall())
+
+
 def failed_rows(db: sqlite3.Connection, limit: int) -> Sequence[tuple[InboxRow, str]]:
     rows = db.execute(SQL["failed_rows"], (limit,)).fetchall()
     return [(row_of(columns[:-1]), columns[-1]) for columns in rows]

@@ -15,7 +15,7 @@ from threading import Thread
 from typing import Any, TypeGuard, TypeVar, TypeVarTuple
 
 from bridge.errors import StoreCorrupt, StoreError, StoreFull
-from bridge.store import engine
+from bridge.store import engine, metrics
 from bridge.store.faults import store_error
 
 T = TypeVar("T")
@@ -125,7 +125,10 @@ class Writer:
             if not all(run(db, job) for job in batch):
                 self._roll_back()
                 return False
+            began = time.perf_counter()
             db.execute("COMMIT")
+            metrics.COMMIT_SECONDS.observe(time.perf_counter() - began)
+            metrics.COMMIT_UNITS.observe(len(batch))
         except (*engine.errors(), StoreError) as error:
             self._give_up(batch, error)
         else:
