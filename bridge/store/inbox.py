@@ -56,7 +56,7 @@ def _keep_credentials(db: sqlite3.Connection, row: int, raw: Raw, seal: Seal, no
         )
         return
     text = _CREDENTIALS.dump_json(raw.credentials).decode()
-    sealed = seal.close(text, _credentials_of(row))
+    sealed = seal.close(text, credentials_name(row))
     db.execute(SQL["keep_credentials"], (row, sealed, now + raw.credentials_ttl))
 
 
@@ -64,10 +64,10 @@ def credentials(db: sqlite3.Connection, row: int, seal: Seal, now: float) -> Map
     columns = db.execute(SQL["credentials_of_row"], (row, now)).fetchone()
     if columns is None:
         return {}
-    return _CREDENTIALS.validate_json(seal.open(columns[0], _credentials_of(row)))
+    return _CREDENTIALS.validate_json(seal.open(columns[0], credentials_name(row)))
 
 
-def _credentials_of(row: int) -> str:
+def credentials_name(row: int) -> str:
     return f"The credentials of inbox row {row}"
 
 

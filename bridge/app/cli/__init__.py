@@ -47,7 +47,7 @@ COMMANDS = {
     "secrets": "Store secrets, sealed in the bridge's own store.",
     "tokens": "Create and revoke tokens that give programs access to rooms.",
     "mcp": "Serve rooms to a program that speaks the Model Context Protocol.",
-    "db": "Migrate, back up and restore the store, or begin a new one.",
+    "db": "Examine, migrate, back up and restore the store, or begin a new one.",
     "schema": "Print the JSON Schema of UACS, or of the card.",
 }
 

@@ -1,4 +1,4 @@
-"""`uacs-bridge db`: migrate, back up, restore and encrypt the store's file."""
+"""`uacs-bridge db`: examine, migrate, back up, restore and encrypt the store's file."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import click
 from bridge.app.cli.commands.options import config_option, json_option, settings_from
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
+_FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
 @click.group("db")
 def command() -> None:
-    """Migrate, back up and restore the store, or begin a new one.
+    """Examine, migrate, back up and restore the store, or begin a new one.
 
     A backup does not contain the key that seals the store's secrets (the `.key` file beside it, or
     UACS_BRIDGE_KEY): store the key separately.
@@ -129,6 +130,52 @@ def size(config: Path, as_json: bool) -> None:
     rows += [("free pages", bytes_text(whole.free)), ("write-ahead log", bytes_text(whole.log))]
     rows.append((f"{whole.file_count:,} files", bytes_text(whole.files)))
     click.echo(table(("what", "size"), rows, indent=""))
+
+
+@command.command("check")
+@click.argument("store", type=_FILE, required=False)
+@click.option("--files", type=_FOLDER, help="The folder of the store's files.")
+@click.option("--no-files", is_flag=True, help="Do not read the files.")
+@config_option
+@json_option
+def check(
+    store: Path | None, files: Path | None, no_files: bool, config: Path, as_json: bool
+) -> None:
+    """Examine the whole store, or a backup of it, and say what is damaged.
+
+    Compares the database's pages, the rows of its tables with one another, conversations, the
+    search index, the hash chain, sealed values, and each file that the store names with its digest.
+    The bridge may run meanwhile; nothing is changed. Files that nothing names are counted. The
+    command fails if anything is damaged.
+
+    \b
+    Examples:
+      uacs-bridge db check
+      uacs-bridge db check /backups/bridge-2026-11-21.sqlite3 --files /backups/bridge.blobs
+    """
+    from bridge.app.cli.commands.db_check import examine
+
+    path = settings_from(config).store.path
+    if not examine(path, store, files, with_files=not no_files, as_json=as_json):
+        raise SystemExit(1)
+
+
+@command.command("reindex")
+@config_option
+def reindex(config: Path) -> None:
+    """Build the search index anew, from the messages.
+
+    Stop the bridge first. `db check` says when that is needed.
+
+    \b
+    Examples:
+      uacs-bridge db reindex
+    """
+    from bridge.store.maintenance import reindex
+
+    path = settings_from(config).store.path
+    reindex(path)
+    click.echo(f"The search index of {path} is built anew")
 
 
 @command.command("vacuum")
