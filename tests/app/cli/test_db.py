@@ -1,4 +1,4 @@
-"""`uacs-bridge db migrate`, `size`, `vacuum`, `check` and `reindex`."""
+"""`uacs-bridge db`: migrate, size, vacuum, check, reindex, and backups in a folder."""
 
 from __future__ import annotations
 
@@ -101,3 +101,36 @@ def _archive(tmp_path: Path) -> str:
     config.write_text("store: {path: a.sqlite3}\n")
     assert cli("archive", "import", str(lines), "-c", str(config)).exit_code == 0
     return str(config)
+
+
+def test_backups_into_a_folder_are_listed_verified_and_restored(tmp_path: Path) -> None:
+    config, folder = _archive(tmp_path), tmp_path / "backups"
+    (tmp_path / "a.blobs").mkdir(exist_ok=True)
+
+    first = cli("db", "backup", "--into", str(folder), "-c", config)
+    again = cli("db", "backup", "--into", str(folder), "--keep", "1", "-c", config)
+    listed = cli("db", "backups", str(folder), "--verify")
+    as_json = json.loads(cli("db", "backups", str(folder), "--json").stdout)
+    (tmp_path / "a.sqlite3").unlink()
+    restored = cli("db", "restore", str(folder), "-c", config)
+
+    assert "Written: backup 1" in first.stdout
+    assert "backup 2" in again.stdout
+    assert "0 bytes new" in again.stdout
+    assert "Backup 2 is whole" in listed.stdout
+    assert [backup["number"] for backup in as_json["backups"]] == [2]
+    assert "Restored" in restored.stdout
+    assert cli("db", "check", "-c", config).exit_code == 0
+
+
+def test_a_damaged_backup_is_told_and_a_wrong_command_line_is_refused(tmp_path: Path) -> None:
+    config, folder = _archive(tmp_path), tmp_path / "backups"
+    assert cli("db", "backup", "--into", str(folder), "-c", config).exit_code == 0
+    (folder / "000001.pack").write_bytes(b"nothing")
+
+    assert cli("db", "backups", str(folder), "--verify").exit_code == 1
+    assert "is damaged" in cli("db", "restore", str(folder), "-c", config).output
+    for arguments in (["backup"], ["backup", "x", "--keep", "2"],
+                      ["backup", "x", "--into", str(folder)],
+                      ["restore", str(tmp_path / "x"), "--at", "2026-01-01"]):  # fmt: skip
+        assert cli("db", *arguments, "-c", config).exit_code == 2

@@ -46,18 +46,34 @@ def migrate(config: Path) -> None:
 
 
 @command.command("backup")
-@click.argument("target", type=_FILE)
+@click.argument("target", type=_FILE, required=False)
+@click.option("--into", type=_FOLDER, help="A folder of backups, each with what changed.")
+@click.option("--keep", type=click.IntRange(1), help="With --into: how many backups stay.")
 @config_option
-def backup(target: Path, config: Path) -> None:
+def backup(target: Path | None, into: Path | None, keep: int | None, config: Path) -> None:
     """Copy the whole store, also while it is in use.
+
+    With --into, it writes into a folder only what changed since the last backup there, with the
+    stored files, each once. `db backups` lists what is in such a folder.
 
     \b
     Examples:
       uacs-bridge db backup /backups/bridge-2026-11-21.sqlite3
+      uacs-bridge db backup --into /backups/bridge --keep 30
     """
+    if (target is None) == (into is None) or (keep is not None and into is None):
+        raise click.UsageError("Give a TARGET, or --into FOLDER, to which --keep belongs")
+    path = settings_from(config).store.path
+    if into is not None:
+        from bridge.app.cli.commands.db_backups import back_up_into
+
+        back_up_into(path, into, keep)
+    if target is None:
+        return
+
     from bridge.store.maintenance import backup
 
-    backup(settings_from(config).store.path, target)
+    backup(path, target)
     click.echo(f"Written: {target} ({target.stat().st_size:,} bytes)")
 
 
@@ -83,25 +99,53 @@ def new(config: Path) -> None:
 
 
 @command.command("restore")
-@click.argument("source", type=_FILE)
+@click.argument("source", type=click.Path(path_type=Path))
+@click.option("--at", metavar="TIME", help="Of a folder: the newest backup until this time.")
 @config_option
-def restore(source: Path, config: Path) -> None:
+def restore(source: Path, at: str | None, config: Path) -> None:
     """Replace the store by a backup; the old store is renamed, not removed.
 
-    Stop the bridge first. At the next start the bridge catches up with what platforms still deliver
-    from the time since the backup.
+    SOURCE is a file, or a folder that `db backup --into` wrote: then files that are missing are put
+    back, too. Stop the bridge first. At the next start the bridge catches up with what platforms
+    still deliver from the time since the backup.
 
     \b
     Examples:
       uacs-bridge db restore /backups/bridge-2026-11-21.sqlite3
+      uacs-bridge db restore /backups/bridge --at 2026-11-21T08:00Z
     """
+    from bridge.app.cli.commands.options import seconds_of
     from bridge.store.maintenance import restore
 
-    path = settings_from(config).store.path
-    aside = restore(source, path)
+    path, until = settings_from(config).store.path, seconds_of("--at", at)
+    if source.is_dir():
+        from bridge.app.cli.commands.db_backups import restore_from_folder
+
+        aside = restore_from_folder(source, path, until)
+    elif at is not None:
+        raise click.UsageError("--at chooses a backup of a folder; SOURCE is no folder")
+    else:
+        aside = restore(source, path)
     click.echo(f"Restored: {path}")
     if aside is not None:
         click.echo(f"The old store is now: {aside}")
+
+
+@command.command("backups")
+@click.argument("folder", type=_FOLDER)
+@click.option("--verify", is_flag=True, help="Read the newest one, and compare all digests.")
+@json_option
+def backups(folder: Path, verify: bool, as_json: bool) -> None:
+    """List the backups in a folder that `db backup --into` wrote.
+
+    \b
+    Examples:
+      uacs-bridge db backups /backups/bridge --verify
+    """
+    from bridge.app.cli.commands.db_backups import list_backups
+
+    if not list_backups(folder, with_verification=verify, as_json=as_json):
+        raise SystemExit(1)
 
 
 @command.command("size")
