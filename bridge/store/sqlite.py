@@ -140,6 +140,7 @@ from bridge.store.schema import (
 )
 from bridge.store.seal import Seal, check_key
 from bridge.store.status import lanes_waiting, read_pulse, read_status, write_proof
+from bridge.store.vault import data_key_of, forget_open, remember_open
 from bridge.store.writer import InlineWriter, Writer
 from bridge.uacs import Conversation, Message
 
@@ -173,7 +174,8 @@ async def open_sqlite_to_read(path: Path, *, clock: Clock, key: bytes | None = N
 
 @dataclass
 class _Files:
-    """What is open of one store: two connections that read, and for its owner the other two."""
+    """What is open of one store: two connections that read, and for its owner the other two.
+    `opened` is its path if it is open to write."""
 
     near: sqlite3.Connection
     far: sqlite3.Connection
@@ -181,6 +183,7 @@ class _Files:
     lock: StoreLock | None = None
     check: LateCheck | None = None
     same: Callable[[], None] = lambda: None
+    opened: Path | None = None
 
     def close(self) -> None:
         if self.check is not None:
@@ -189,6 +192,8 @@ class _Files:
         self.far.close()
         if self.writing is not None:
             self.writing.close()  # last: it tidies the write-ahead log away
+        if self.opened is not None:
+            forget_open(self.opened)
         if self.lock is not None:
             self.lock.close()
 
@@ -199,11 +204,13 @@ def _open(path: Path, seal: Seal, synchronous: Synchronous) -> _Files:
         lock = StoreLock(path)
         undo.callback(lock.close)
         small = is_small(path)
+        remember_open(path, data_key_of(path))
+        undo.callback(forget_open, path)
         writing = open_to_write(path, checked=small, synchronous=synchronous)
         undo.callback(writing.close)
         check_key(writing, seal)
-        files = _open_to_read(path)
-        files.writing, files.lock = writing, lock
+        files = _readers(path)
+        files.writing, files.lock, files.opened = writing, lock, path
         if not small and not lock.clean:
             files.check = LateCheck(path)
         if (opened := identity(path)) is not None:
@@ -218,12 +225,16 @@ def _open_to_read(path: Path) -> _Files:
         if standing(path) != "store":
             must_not_be_gone(path)
             raise StoreError(f"There is no store {str(path)!r}; `uacs-bridge run` makes it")
-        near = open_to_read(path)
-        try:
-            return _Files(near, open_to_read(path))
-        except BaseException:
-            near.close()
-            raise
+        return _readers(path)
+
+
+def _readers(path: Path) -> _Files:
+    near = open_to_read(path)
+    try:
+        return _Files(near, open_to_read(path))
+    except BaseException:
+        near.close()
+        raise
 
 
 class SqliteStore:
