@@ -17,9 +17,11 @@ from bridge.app.build import Bridge, build
 from bridge.app.settings.file import settings_of
 from bridge.app.watch.event_loop import measure_lag
 from bridge.app.web.server import web_app
+from bridge.model import RoomId
 from bridge.ports.abilities.health import Health
 from bridge.ports.connector import Connector
 from bridge.router.inbound.refusal_reasons import REASONS, refusal_reason
+from bridge.router.turns.quotas import Limit, Prices, Quota, Quotas, QuotaSettings
 from bridge.testing.store_contract import ACME, FAR, admit, new_message, post, raw
 from tests.app.watch.metrics_page import PAGE, described, page
 from tests.app.web.test_server import ReportsHealth
@@ -145,6 +147,28 @@ async def test_a_loop_that_is_late_is_measured(idle: Bridge) -> None:
             await asyncio.sleep(0)
     measuring.cancel()
     assert grown(f"{name}_sum", before, after) == pytest.approx(3.0, abs=0.9)
+
+
+async def test_tokens_money_and_used_up_quotas_are_counted_by_agent(idle: Bridge) -> None:
+    room, prices = RoomId("general"), {"counted": Prices(input=2.0, output=10.0)}
+    quotas = Quotas(
+        idle.store, idle.clock,
+        QuotaSettings(agents={"counted": Quota(hour=Limit(tokens=1000))}, prices=prices),
+    )  # fmt: skip
+    before = await scrape(idle)
+
+    usage = {"input_tokens": 500_000, "output_tokens": 100_000}
+    await quotas.count_usage(room, "counted", "slack:T01:U01", usage)
+    refusal = await quotas.refuses(room, "counted", "slack:T01:U01")
+
+    after = await scrape(idle)
+    tokens = "bridge_agent_tokens_total"
+    assert grown(tokens, before, after, agent="counted", kind="input") == 500_000
+    assert grown(tokens, before, after, agent="counted", kind="output") == 100_000
+    assert grown("bridge_agent_money_total", before, after, agent="counted") == 2.0
+    assert refusal
+    labels = {"agent": "counted", "owner": "agent"}
+    assert grown("bridge_agent_quota_refusals_total", before, after, **labels) == 1
 
 
 async def test_refusals_answers_and_usage_are_measured_while_messages_are_carried(
