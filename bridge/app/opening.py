@@ -7,6 +7,7 @@ both cases.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ from bridge.ports.clock import Clock
 from bridge.runtime.extras import has_module, how_to_install
 from bridge.store import maintenance, sizes
 from bridge.store.place import begin, make_folder
-from bridge.store.sizes import StoreSize
+from bridge.store.sizes import DatabaseSize, StoreSize
 from bridge.store.sql_store import SqlStore
 from bridge.store.sqlite import open_sqlite, open_sqlite_to_read
 
@@ -87,13 +88,22 @@ async def address_of(settings: StoreSettings) -> Address:
 
 async def size_of(settings: StoreSettings) -> StoreSize:
     """Return the sizes of the store and of its files; it may be in use. Raises StoreError."""
-    if settings.url is None:
-        return await asyncio.to_thread(sizes.size_of, settings.path)
-    address = await address_of(settings)
-    from bridge.store.postgresql.sizes import database_size
+    own = await database_size(settings)
+    return StoreSize(own.database, own.free, own.log, *sizes.files_size(settings.path))
 
-    database = await asyncio.to_thread(database_size, address)
-    return sizes.StoreSize(database, 0, 0, *sizes.files_size(settings.path))
+
+async def database_size(settings: StoreSettings) -> DatabaseSize:
+    """Return the sizes of the store's database; it may be in use. Of a server, neither free pages
+    nor the log are known; the disk that is left is the one of the files. Raises StoreError."""
+    if settings.url is None:
+        return await asyncio.to_thread(sizes.database_size, settings.path)
+    address = await address_of(settings)
+    from bridge.store.postgresql.sizes import database_size as of_server
+
+    disk = os.statvfs(settings.path.parent)
+    return DatabaseSize(
+        await asyncio.to_thread(of_server, address), 0, 0, disk.f_bavail * disk.f_frsize
+    )
 
 
 async def sizes_by_subject(settings: StoreSettings) -> Mapping[str, int]:

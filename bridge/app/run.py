@@ -25,6 +25,7 @@ from bridge.app.room_changes.linker import AppLinker
 from bridge.app.room_changes.patterns import follow_patterns
 from bridge.app.settings.file import Settings
 from bridge.app.settings.needs import check_purpose
+from bridge.app.watch.event_loop import measure_lag
 from bridge.app.watch.retention import prune_daily, retention_of
 from bridge.app.watch.sweep import sweep_daily
 from bridge.app.web.server import WebServer, web_app
@@ -74,6 +75,7 @@ async def run(
             )
             repeats_task = asyncio.create_task(tell_repeats())
             watch_task = asyncio.create_task(bridge.watch.run())
+            lag_task = asyncio.create_task(measure_lag())
             sweep_task = asyncio.create_task(_sweep(bridge))
             clean_up_task = asyncio.create_task(_clean_up(bridge))
             retention_task = asyncio.create_task(_prune(bridge))
@@ -88,6 +90,7 @@ async def run(
                 for task in (
                     router_task,
                     watch_task,
+                    lag_task,
                     sweep_task,
                     clean_up_task,
                     retention_task,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bridge.model.archive_records import StoredMessage, Timeline
 from bridge.model.outbox_records import LaneStatus, OperationRecord
 from bridge.model.raw import Raw
+from bridge.model.refs import AccountId
 
 
 @dataclass(frozen=True)
@@ -24,13 +25,17 @@ MAX_COUNTED = 1000
 
 @dataclass(frozen=True)
 class StoreStatus:
-    """The counts that `status` and `/metrics` show."""
+    """The counts that `status` and `/metrics` show.
+
+    `waiting` are the payloads in the inbox that wait, by account.
+    """
 
     inbox: Mapping[str, int]
     outbox: Mapping[str, int]
     turns: Mapping[str, int]
     messages: int
     lanes: Sequence[LaneStatus]
+    waiting: Mapping[AccountId, int] = field(default_factory=dict[AccountId, int])
 
 
 @dataclass(frozen=True)

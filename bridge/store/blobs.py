@@ -294,6 +294,13 @@ def open_stored(folder: Path, key: bytes | None, file_id: str) -> BinaryIO | Non
         return None
 
 
+def stored_files(folder: Path) -> Iterator[tuple[str, int]]:
+    """The id of each stored file of a folder, with its bytes on the disk."""
+    for place in _places_in(folder) if folder.is_dir() else ():
+        if (size := _size(place)) is not None:
+            yield file_id_of(place.name), size
+
+
 def _prepare(folder: Path) -> None:
     with _disk_errors(folder):
         make_folder(folder)

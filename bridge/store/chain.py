@@ -361,6 +361,9 @@ class _Verification:
 
     def _verify_message(self, number: int) -> None:
         """The newest link of each state against what is kept of it."""
+        if self._db.execute(SQL["id"], (number,)).fetchone() is None:
+            self._fault(0, number, "a message of the conversation is not there")
+            return
         links = self._db.execute(SQL["links_of_message"], (self._timeline, number)).fetchall()
         content = Content.of(self._db, number)
         states = {link[1]: link for link in links if link[2] != "reacted"}

@@ -54,7 +54,7 @@ def _keep_credentials(db: Connection, row: int, raw: Raw, seal: Seal, now: float
         )
         return
     text = _CREDENTIALS.dump_json(raw.credentials).decode()
-    sealed = seal.close(text, _credentials_of(row))
+    sealed = seal.close(text, credentials_name(row))
     db.execute(SQL["keep_credentials"], (row, sealed, now + raw.credentials_ttl))
 
 
@@ -62,10 +62,10 @@ def credentials(db: Connection, row: int, seal: Seal, now: float) -> Mapping[str
     columns = db.execute(SQL["credentials_of_row"], (row, now)).fetchone()
     if columns is None:
         return {}
-    return _CREDENTIALS.validate_json(seal.open(columns[0], _credentials_of(row)))
+    return _CREDENTIALS.validate_json(seal.open(columns[0], credentials_name(row)))
 
 
-def _credentials_of(row: int) -> str:
+def credentials_name(row: int) -> str:
     return f"The credentials of inbox row {row}"
 
 
@@ -84,6 +84,10 @@ def cursor(db: Connection, account: AccountId, channel: ChannelRef) -> str | Non
 
 def waiting_rows(db: Connection) -> Sequence[InboxRow]:
     return [row_of(columns) for columns in db.execute(SQL["waiting_rows"]).fetchall()]
+
+
+def waiting_by_account(db: Connection) -> Mapping[AccountId, int]:
+    return dict(db.execute(SQL["waiting_by_account"]).fetchall())
 
 
 def failed_rows(db: Connection, limit: int) -> Sequence[tuple[InboxRow, str]]:

@@ -1,4 +1,4 @@
-"""The `uacs-bridge db` commands: migrate, back up, restore, encrypt, start a new store."""
+"""The `uacs-bridge db` commands: migrate, back up, restore, encrypt, index, start a new store."""
 
 from __future__ import annotations
 
@@ -160,6 +160,16 @@ def vacuum(path: Path) -> None:
     with _alone(path):
         cleaning.vacuum(path)
         cleaning.empty_log(path)
+
+
+def reindex(path: Path) -> None:
+    """Build the search index of a store that nobody uses anew, from its messages.
+
+    Raises:
+        StoreError: the store is in use.
+    """
+    with _alone(path), closing(schema.open_to_write(path, checked=False)) as db:
+        schema.rebuild_search_index(db)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import Literal
 
 from bridge.errors import StoreError, StoreGone
 from bridge.store.faults import corrupt
-from bridge.store.vault import is_encrypted
+from bridge.store.vault import is_encrypted, is_open_here
 
 APPLICATION_ID = 0x55414353  # "UACS": says that an SQLite file is a store of ours
 _MAGIC = b"SQLite format 3\0"  # sqlite.org/fileformat2.html, section 1.3
@@ -75,6 +75,8 @@ def standing(path: Path, use: Literal["store", "backup"] = "store") -> Standing:
         raise StoreError(f"{str(path)!r} is no plain file; name one")
     if status.st_size == 0:
         return "empty"
+    if is_open_here(path):
+        return "store"
     _check_header(path, use)
     return "store"
 

@@ -203,6 +203,12 @@ def build_search_index(db: sqlite3.Connection) -> None:
         search.build(db)
 
 
+def rebuild_search_index(db: sqlite3.Connection) -> None:
+    """Build the full-text index anew, from the messages."""
+    with _transaction(db):
+        search.build(db)
+
+
 def build_chain(db: sqlite3.Connection) -> None:
     """Make the hash chain of a store that has none."""
     if chain.is_current(db):

@@ -17,7 +17,7 @@ from bridge.store.place import make_folder
 _VERSION = b"\x01"
 _NONCE = 12
 _KEY = 32
-_CHECK = "This store"  # as errors begin: "This store does not open with this key"
+KEY_CHECK = "This store"  # as errors begin: "This store does not open with this key"
 
 
 class Seal:
@@ -117,6 +117,8 @@ def check_key(db: Connection, seal: Seal) -> None:
         return
     row = db.execute("SELECT value FROM meta WHERE key = 'key_check'").fetchone()
     if row is not None:
-        seal.open(row[0], _CHECK)
+        seal.open(row[0], KEY_CHECK)
         return
-    db.execute("INSERT INTO meta (key, value) VALUES ('key_check', ?)", (seal.close("", _CHECK),))
+    db.execute(
+        "INSERT INTO meta (key, value) VALUES ('key_check', ?)", (seal.close("", KEY_CHECK),)
+    )

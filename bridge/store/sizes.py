@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -29,6 +30,17 @@ _OTHER = "everything else"
 
 
 @dataclass(frozen=True)
+class DatabaseSize:
+    """Bytes of the database, its free pages among them, of its write-ahead log, and what is left
+    on its disk for this user."""
+
+    database: int
+    free: int
+    log: int
+    disk_left: int
+
+
+@dataclass(frozen=True)
 class StoreSize:
     """Bytes of the database, its free pages among them, of its write-ahead log, and of the stored
     files with their number."""
@@ -42,14 +54,23 @@ class StoreSize:
 
 def size_of(path: Path) -> StoreSize:
     """Return the sizes of a store, which may be in use. Reads no table. Raises StoreError."""
+    own = database_size(path)
+    return StoreSize(own.database, own.free, own.log, *files_size(path))
+
+
+def database_size(path: Path) -> DatabaseSize:
+    """Return the sizes of a store's database, which may be in use. Reads no table. Raises
+    StoreError."""
     with translated(path), closing(open_to_read(path)) as db:
         page, pages, free = (
             int(db.execute(f"PRAGMA {name}").fetchone()[0])  # SQLCipher returns text
             for name in ("page_size", "page_count", "freelist_count")
         )
-    log = path.with_name(f"{path.name}-wal")
-    log_size = log.stat().st_size if log.exists() else 0
-    return StoreSize(page * pages, page * free, log_size, *files_size(path))
+        log, disk = path.with_name(f"{path.name}-wal"), os.statvfs(path)
+        return DatabaseSize(
+            page * pages, page * free, log.stat().st_size if log.exists() else 0,
+            disk.f_bavail * disk.f_frsize,
+        )  # fmt: skip
 
 
 def files_size(path: Path) -> tuple[int, int]:

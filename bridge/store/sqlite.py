@@ -33,6 +33,7 @@ from bridge.store.schema import (
 )
 from bridge.store.seal import Seal, check_key
 from bridge.store.sql_store import SqlStore
+from bridge.store.vault import data_key_of, forget_open, remember_open
 from bridge.store.writer import InlineWriter, Writer
 
 _KEY_IN_MEMORY = bytes(32)  # what it seals is read by nobody else
@@ -64,7 +65,8 @@ async def open_sqlite_to_read(path: Path, *, clock: Clock, key: bytes | None = N
 
 @dataclass
 class _Files:
-    """What is open of one store: two connections that read, and for its owner the other two."""
+    """What is open of one store: two connections that read, and for its owner the other two.
+    `opened` is its path if it is open to write."""
 
     near: sqlite3.Connection
     far: sqlite3.Connection
@@ -72,6 +74,7 @@ class _Files:
     lock: StoreLock | None = None
     check: LateCheck | None = None
     same: Callable[[], None] = lambda: None
+    opened: Path | None = None
 
     def close(self) -> None:
         if self.check is not None:
@@ -80,6 +83,8 @@ class _Files:
         self.far.close()
         if self.writing is not None:
             self.writing.close()  # last: it tidies the write-ahead log away
+        if self.opened is not None:
+            forget_open(self.opened)
         if self.lock is not None:
             self.lock.close()
 
@@ -90,11 +95,13 @@ def _open(path: Path, seal: Seal, synchronous: Synchronous) -> _Files:
         lock = StoreLock(path)
         undo.callback(lock.close)
         small = is_small(path)
+        remember_open(path, data_key_of(path))
+        undo.callback(forget_open, path)
         writing = open_to_write(path, checked=small, synchronous=synchronous)
         undo.callback(writing.close)
         check_key(writing, seal)
-        files = _open_to_read(path)
-        files.writing, files.lock = writing, lock
+        files = _readers(path)
+        files.writing, files.lock, files.opened = writing, lock, path
         if not small and not lock.clean:
             files.check = LateCheck(path)
         if (opened := identity(path)) is not None:
@@ -109,12 +116,16 @@ def _open_to_read(path: Path) -> _Files:
         if standing(path) != "store":
             must_not_be_gone(path)
             raise StoreError(f"There is no store {str(path)!r}; `uacs-bridge run` makes it")
-        near = open_to_read(path)
-        try:
-            return _Files(near, open_to_read(path))
-        except BaseException:
-            near.close()
-            raise
+        return _readers(path)
+
+
+def _readers(path: Path) -> _Files:
+    near = open_to_read(path)
+    try:
+        return _Files(near, open_to_read(path))
+    except BaseException:
+        near.close()
+        raise
 
 
 class SqliteStore(SqlStore):

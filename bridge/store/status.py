@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from bridge.model.outbox_records import LaneStatus
 from bridge.model.store_status import MAX_COUNTED, StorePulse, StoreStatus
+from bridge.store import inbox
 from bridge.store.bodies import OPERATIONS
 from bridge.store.connection import Connection
 from bridge.store.queries import read_queries
@@ -24,6 +25,7 @@ def read_status(db: Connection) -> StoreStatus:
         turns=_by_state(db, "turns"),
         messages=_count(db, "messages"),
         lanes=lanes_waiting(db),
+        waiting=inbox.waiting_by_account(db),
     )
 
 

@@ -54,6 +54,28 @@ class DataKey:
         return HKDF(SHA256(), _KEY, salt=None, info=_WHAT + b" " + name).derive(self.secret)
 
 
+# The stores that this process has open to write, by their paths, with their keys. Their files may
+# not be opened here again by other means than SQLite's: closing any handle of a file ends all locks
+# that the process has on it (POSIX), and another program that looks at the store then takes itself
+# for the only one, and removes the write-ahead log.
+_OPEN: dict[Path, DataKey | None] = {}
+
+
+def remember_open(store: Path, key: DataKey | None) -> None:
+    """Note that this process has a store open; from now on its file is not looked at."""
+    _OPEN[store.absolute()] = key
+
+
+def forget_open(store: Path) -> None:
+    """Note that it is closed."""
+    _OPEN.pop(store.absolute(), None)
+
+
+def is_open_here(store: Path) -> bool:
+    """Tell whether this process has the store open to write."""
+    return store.absolute() in _OPEN
+
+
 def vault_of(store: Path) -> Path:
     """Return the path of a store's vault."""
     return store.with_name(f"{store.name}.vault")
@@ -62,6 +84,8 @@ def vault_of(store: Path) -> Path:
 def is_encrypted(store: Path) -> bool:
     """Tell whether a store's file is encrypted: it has a vault, and does not begin as a database
     does. What is not there or empty is not."""
+    if is_open_here(store):
+        return _OPEN[store.absolute()] is not None
     if not vault_of(store).exists():
         return False
     try:
@@ -78,6 +102,8 @@ def data_key_of(store: Path) -> DataKey | None:
     Raises:
         StoreError: the user's key is missing or wrong, or the vault is damaged.
     """
+    if is_open_here(store):
+        return _OPEN[store.absolute()]
     return open_vault(store, users_key(VARIABLE, store)) if is_encrypted(store) else None
 
 

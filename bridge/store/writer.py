@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeGuard, TypeVar, TypeVarTuple
 
 from bridge.errors import StoreCorrupt, StoreError, StoreFull
-from bridge.store import engine
+from bridge.store import engine, metrics
 from bridge.store.batches import BatchWriter, Job, run_unit
 from bridge.store.faults import store_error
 
@@ -46,7 +47,10 @@ class Writer(BatchWriter):
             if not all(run(db, job) for job in batch):
                 self._roll_back()
                 return False
+            began = time.perf_counter()
             db.execute("COMMIT")
+            metrics.COMMIT_SECONDS.observe(time.perf_counter() - began)
+            metrics.COMMIT_UNITS.observe(len(batch))
         except (*engine.errors(), StoreError) as error:
             self._give_up(batch, error)
         else:

@@ -1571,6 +1571,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
                 LaneStatus(AWAY.lane, ACME, 3, START, "sending"),
                 LaneStatus(FAR.lane, ACME, 1, START, "waiting"),
             ],
+            waiting={ACME: 1},
         )
 
         assert await store.pulse() == StorePulse(1, {"open": 4, "dead": 1, "unproved": 0})

@@ -252,6 +252,7 @@ def test_commands_with_a_thousand_rooms_take_less_than_two_seconds_of_cpu() -> N
 ARGUMENTS = {
     "explain": ["1700000000.000100"],
     "archive show": ["general"],
+    "db backup": ["x"],
     "dead-letters replay": ["--all"],
 }
 

@@ -100,6 +100,16 @@ async def test_any_changed_byte_is_found(store: SqliteStore, table: str, column:
         assert faults, f"row {row} of {table}"
 
 
+async def test_a_message_that_is_gone_is_found(store: SqliteStore) -> None:
+    await fill(store)
+    assert store.writer is not None
+    await store.writer.run(lambda db: db.execute("DELETE FROM message_rows WHERE n = 2").rowcount)
+
+    faults = (await verified(store)).faults
+
+    assert "a message of the conversation is not there" in [fault.what for fault in faults]
+
+
 async def _faults(path: Path, before: ChainReport) -> int:
     """A check of the database itself may find the change first."""
     try:

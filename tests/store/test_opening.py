@@ -7,6 +7,7 @@ import errno
 import os
 import sqlite3
 import stat
+import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import closing
@@ -20,10 +21,12 @@ from bridge.app.settings.file import settings_of
 from bridge.errors import ConfigError, SchemaTooNew, StoreCorrupt, StoreError, StoreFull, StoreGone
 from bridge.store import SqliteStore, open_sqlite, open_sqlite_to_read
 from bridge.store.blobs import open_blobs
-from bridge.store.maintenance import backup, create, restore, schema_version
+from bridge.store.maintenance import backup, create, encrypt, restore, schema_version
 from bridge.store.maintenance import migrate as migrate_store
 from bridge.store.place import standing, traces
 from bridge.store.schema import migrate, migrations, newest_version, version_of
+from bridge.store.sizes import database_size
+from bridge.store.vault import VARIABLE, data_key_of
 from bridge.testing.clock import ManualClock
 from bridge.testing.store_contract import ACME, HOME, admit, new_message, raw, stored
 from tests.store.conftest import KEY
@@ -610,3 +613,50 @@ def _bytes(path: Path) -> bytes:
 def _write(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
+
+
+_LOOKS = """
+import sys
+if len(sys.argv) > 2:
+    from sqlcipher3 import dbapi2 as sqlite
+else:
+    import sqlite3 as sqlite
+db = sqlite.connect(sys.argv[1])
+if len(sys.argv) > 2:
+    db.execute(f"PRAGMA key = \\"x'{sys.argv[2]}'\\"")
+print(db.execute("SELECT count(*) FROM inbox").fetchone()[0])
+db.close()
+"""
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("encrypted", [False, True])
+async def test_another_program_that_looks_at_a_store_in_use_does_not_take_its_log_away(
+    path: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch, encrypted: bool
+) -> None:
+    """SQLite removes the log when the last connection closes. Whether there is another one it knows
+    by a lock, which a process loses when it closes the file by other means."""
+    await (await open_sqlite(path, clock=clock, key=KEY)).close()
+    if encrypted:
+        pytest.importorskip("sqlcipher3", reason="sqlcipher3 is not installed")
+        monkeypatch.setenv(VARIABLE, "a key of some length")
+        encrypt(path)
+    key = data_key_of(path)
+    arguments = [str(path), *([] if key is None else [key.database])]
+
+    def look() -> int:
+        command = [sys.executable, "-c", _LOOKS, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return int(done.stdout)
+
+    store = await open_sqlite(path, clock=clock, key=KEY)
+    await store.accept(raw(1), advance=False)
+    assert standing(path) == "store"
+    database_size(path)  # for /metrics
+    first = await asyncio.to_thread(look)
+    log_stays = path.with_name(f"{path.name}-wal").exists()
+    await store.accept(raw(2), advance=False)
+    second = await asyncio.to_thread(look)
+    await store.close()
+
+    assert (first, log_stays, second) == (1, True, 2)

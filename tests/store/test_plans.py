@@ -111,7 +111,7 @@ SORTED = {
     "live_threads", "turns_about", "resolve", "timelines_of_message", "copies", "dead_letters",
     "channels", "rooms", "reactions_of",
     "operations_of_message", "posts_of", "root_in_channel", "open_turns",
-    "reactions", "reactions_of_number", "waiting_marks", "marks_in_lane",
+    "reactions", "reactions_of_number", "waiting_marks", "marks_in_lane", "waiting_by_account",
 }  # fmt: skip
 QUERIES = [(file, name) for file in FILES for name in read_queries(file)]
 

@@ -28,7 +28,7 @@ from tests.store.postgresql_server import empty_database, empty_store
 
 _CURSOR = "INSERT INTO cursors (account, channel, value) VALUES (?, ?, ?)"
 # Statements of SQLite's own upkeep.
-_NOT_TRANSLATED = {"merge_index", "set_overwrites"}
+_NOT_TRANSLATED = {"merge_index", "set_overwrites", "not_indexed", "indexed_alone"}
 _END_OTHERS = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid()
@@ -106,7 +106,7 @@ async def test_a_write_waits_for_a_connection_that_was_lost(
 async def test_a_commit_whose_answer_was_lost_is_not_done_again(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    attempt = PostgresWriter._attempt_all
+    attempt = vars(PostgresWriter)["_attempt_all"]
     lost: list[bool] = []
 
     def lose_the_answer(self: PostgresWriter, batch: Sequence[Job]) -> bool:

@@ -47,7 +47,8 @@ COMMANDS = {
     "secrets": "Store secrets, sealed in the bridge's own store.",
     "tokens": "Create and revoke tokens that give programs access to rooms.",
     "mcp": "Serve rooms to a program that speaks the Model Context Protocol.",
-    "db": "Migrate, back up and restore the store, or begin a new one.",
+    "db": "Examine, migrate, back up and restore the store, or begin a new one.",
+    "bench": "Measure what this machine can do: its disk, its CPU, and messages a second.",
     "schema": "Print the JSON Schema of UACS, or of the card.",
 }
 

@@ -8,6 +8,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from bridge.app.watch.counts import Sizes
 from bridge.model import AccountId
 from bridge.model.store_status import StoreStatus
 from bridge.ports.abilities.health import Health
@@ -26,22 +27,24 @@ def gauges_of(
     healths: Mapping[AccountId, Health],
     now: float,
     *,
+    sizes: Sizes | None = None,
     writable: bool = True,
 ) -> CollectorRegistry:
     """A registry with the gauges of this moment only, so that a removed account leaves none behind.
 
-    `status` is None while the store cannot be read; `now` is in seconds since 1970.
+    `status` and `sizes` are None while the store cannot be read; `now` is in seconds since 1970.
     """
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Moment(status or _NOTHING, healths, now, writable=writable))
+    registry.register(_Moment(status or _NOTHING, sizes, healths, now, writable=writable))
     return registry
 
 
 class _Moment(Collector):
     def __init__(
-        self, status: StoreStatus, healths: Mapping[AccountId, Health], now: float, *,
-        writable: bool,
+        self, status: StoreStatus, sizes: Sizes | None, healths: Mapping[AccountId, Health],
+        now: float, *, writable: bool,
     ) -> None:  # fmt: skip
+        self._sizes = sizes
         self._writable = writable
         self._status = status
         self._healths = healths
@@ -53,6 +56,7 @@ class _Moment(Collector):
             "bridge_store_writable", "1 while the store accepts writes",
             value=float(self._writable),
         )  # fmt: skip
+        yield from _of_sizes(self._sizes)
         if status is _NOTHING:
             yield from self._accounts()
             return
@@ -63,6 +67,7 @@ class _Moment(Collector):
         yield _by_state("bridge_turn_rows", "Agents' turns", status.turns, TURN_STATES)
         yield GaugeMetricFamily("bridge_messages", "Messages in the archive", value=status.messages)
         yield self._waiting()
+        yield from self._backlog()
         yield self._oldest()
         yield from self._accounts()
 
@@ -74,6 +79,21 @@ class _Moment(Collector):
             lanes = [lane for lane in self._status.lanes if lane.account == account]
             family.add_metric([account], len(lanes))
         return family
+
+    def _backlog(self) -> Iterator[GaugeMetricFamily]:
+        events, operations = (
+            GaugeMetricFamily(name, text, labels=["account"])
+            for name, text in (
+                ("bridge_account_waiting_events", "Payloads in the inbox that wait to be routed"),
+                ("bridge_account_waiting_operations", "Operations that wait to be sent"),
+            )
+        )
+        for account in self._healths:
+            lanes = [lane for lane in self._status.lanes if lane.account == account]
+            events.add_metric([account], self._status.waiting.get(account, 0))
+            operations.add_metric([account], sum(lane.waiting for lane in lanes))
+        yield events
+        yield operations
 
     def _oldest(self) -> GaugeMetricFamily:
         family = GaugeMetricFamily(
@@ -105,6 +125,25 @@ class _Moment(Collector):
         yield up
         yield received
         yield old_gauge
+
+
+def _of_sizes(sizes: Sizes | None) -> Iterator[GaugeMetricFamily]:
+    if sizes is None:
+        return
+    own, files = sizes.database, sizes.files
+    values: list[tuple[str, str, float]] = [
+        ("bridge_store_database_bytes", "Size of the store's database", own.database),
+        ("bridge_store_free_bytes", "Free pages within the database", own.free),
+        ("bridge_store_log_bytes", "Size of the store's write-ahead log", own.log),
+        ("bridge_store_disk_available_bytes", "What is left on the store's disk", own.disk_left),
+    ]
+    if files is not None:
+        values += [
+            ("bridge_files_bytes", "Size of the stored files", files.size),
+            ("bridge_files", "Stored files", files.files),
+        ]
+    for name, text, value in values:
+        yield GaugeMetricFamily(name, text, value=value)
 
 
 def _by_state(

@@ -41,27 +41,26 @@ from bridge.app.openfloor.pushes import Pushes
 from bridge.app.openfloor.routes import OpenFloor
 from bridge.app.openfloor.serving import Serving, ServingOptions
 from bridge.app.redaction import hide_paths, hide_secrets
+from bridge.app.watch.counts import Counts
 from bridge.app.watch.gauges import gauges_of
 from bridge.app.watch.retention import prune, retention_of
 from bridge.app.web.request_bodies import BoundedBodies
 from bridge.app.web.request_heads import BoundedHeads
 from bridge.errors import BridgeError, ConfigError, InvalidData, StoreError
 from bridge.model import AccountId, ActorId, OperationId, RoomId
-from bridge.model.store_status import StorePulse, StoreStatus
+from bridge.model.store_status import StorePulse
 from bridge.ports.abilities.health import Health
 from bridge.ports.abilities.http import AsgiApp
 from bridge.ports.connector import Connector
 from bridge.router.turns.access import begin_pairing
 from bridge.runtime.serving import PromptServer
 
-_FRESH = 1.0  # seconds for which counts are reused, so that frequent requests cost little
 _SEE_STATUS = "`uacs-bridge status` says what is wrong"
-_SHARE = 20  # counts are reused for this many times the seconds that counting took
 
 
 def web_app(bridge: Bridge, control: ControlAccess | None = None) -> Starlette:
     """The ASGI app; `/admin` exists only with `control`."""
-    counts = _Counts(bridge)
+    counts = Counts(bridge.store, bridge.files.blobs, bridge.settings.store, bridge.clock)
 
     async def healthz(request: Request) -> Response:
         """200 while the store accepts writes. Problems of accounts are reported and do not fail it.
@@ -108,10 +107,13 @@ def web_app(bridge: Bridge, control: ControlAccess | None = None) -> Starlette:
         now = bridge.clock.time()
         healths = {name: health_of(bridge, name) for name in bridge.connectors}
         trouble, _ = await _store_state(bridge)
-        status = None
+        status = sizes = None
         with contextlib.suppress(StoreError):
             status = await counts.status()
-        snapshot = generate_latest(gauges_of(status, healths, now, writable=not trouble))
+        with contextlib.suppress(StoreError):
+            sizes = await counts.sizes()
+        gauges = gauges_of(status, healths, now, sizes=sizes, writable=not trouble)
+        snapshot = generate_latest(gauges)
         return Response(generate_latest(REGISTRY) + snapshot, media_type=CONTENT_TYPE_LATEST)
 
     gateway = BridgeGateway(bridge)
@@ -153,7 +155,8 @@ def web_app(bridge: Bridge, control: ControlAccess | None = None) -> Starlette:
     )
 
     async def close() -> None:
-        await asyncio.gather(api.close(), a2a.close(), pushes.close(), asides.close())
+        closing = (part.close() for part in (api, a2a, pushes, asides, counts))
+        await asyncio.gather(*closing)
 
     async def start() -> None:
         await a2a.start()
@@ -220,26 +223,6 @@ class _AccountRoutes:
         if app is None:
             raise HTTPException(404)
         await app(scope, receive, send)
-
-
-class _Counts:
-    """The store's counts, cached: counting takes at most a twentieth of the time and happens at
-    most once a second."""
-
-    def __init__(self, bridge: Bridge) -> None:
-        self._bridge = bridge
-        self._known: StoreStatus | None = None
-        self._again_at = 0.0
-        self._one_at_a_time = asyncio.Lock()
-
-    async def status(self) -> StoreStatus:
-        async with self._one_at_a_time:
-            now = self._bridge.clock.monotonic
-            if self._known is None or now() >= self._again_at:
-                began = now()
-                self._known = await self._bridge.store.status()
-                self._again_at = now() + max(_FRESH, _SHARE * (now() - began))
-            return self._known
 
 
 def health_of(bridge: Bridge, name: AccountId) -> Health:

@@ -23,6 +23,7 @@ from bridge.router.inbound.context import Planned, Received
 from bridge.router.inbound.feedback import FeedbackDelivery
 from bridge.router.inbound.orphans import Orphans
 from bridge.router.inbound.pipeline import Pipeline
+from bridge.router.inbound.refusal_reasons import refusal_reason
 from bridge.router.outbound.lanes import Lanes
 from bridge.router.rooms.feed import Feed
 from bridge.router.rooms.programs import ACCOUNT, decode
@@ -199,6 +200,8 @@ class EventProcessor:
                 return
             last = number == len(events)
             outcome = await self._committer.commit(planned, event, row, last=last)
+            if reason := refusal_reason(outcome):
+                metrics.REFUSED.labels(row.raw.account, reason).inc()
             self._report_outcome(row, outcome)
             await self._late_reactions.report(event, row)
             await self._committer.stop_turns(planned)

@@ -10,11 +10,14 @@ from prometheus_client import Counter, Gauge, Histogram
 
 M = TypeVar("M", Counter, Gauge, Histogram)
 
+_AGENT_SECONDS = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600)
+
 
 class Family(Generic[M]):
     """A metric by its labels; each child is looked up once."""
 
     def __init__(self, metric: M) -> None:
+        self.metric = metric
         find: Callable[..., M] = metric.labels
         self.labels = lru_cache(maxsize=4096)(find)
 
@@ -51,6 +54,7 @@ class RenamedCounter:
             Family(Counter(name, text, labels)),
             Family(Counter(renamed_from, replaced_by(f"{name}_total"), old_labels or labels)),
         )
+        self.metric = families[0].metric
 
         @lru_cache(maxsize=4096)
         def children_of(*values: str) -> _Children:
@@ -72,6 +76,9 @@ OUTCOMES = Family(Counter("bridge_events_routed", "How events ended", ["outcome"
 FAILED = Family(
     Counter("bridge_events_failed", "Events that failed in a decoder or stage", ["account"])
 )
+REFUSED = Family(
+    Counter("bridge_events_refused", "Events that no room admitted", ["account", "reason"])
+)
 SETTLED = Family(Counter("bridge_operations_settled", "How operations ended", ["account", "state"]))
 RETRIED = RenamedCounter(
     "bridge_operation_retries",
@@ -90,6 +97,22 @@ LOST = Family(
 LATENCY = Family(
     Histogram(
         "bridge_operation_seconds", "From the outbox row to the platform's answer", ["account"]
+    )
+)
+FIRST_OUTPUT = Family(
+    Histogram(
+        "bridge_agent_first_output_seconds",
+        "From the start of a turn to the first words that can be shown",
+        ["agent"],
+        buckets=_AGENT_SECONDS,
+    )
+)
+TURN_SECONDS = Family(
+    Histogram(
+        "bridge_agent_turn_seconds",
+        "From the start of a turn to the end of its answer",
+        ["agent"],
+        buckets=_AGENT_SECONDS,
     )
 )
 TURNS = Family(Counter("bridge_turns", "How agents' turns ended", ["agent", "state"]))

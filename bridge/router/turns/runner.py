@@ -394,10 +394,11 @@ class TurnEnding:
             question = MessageId(context.origin.message.message_id) if failure.retry else None
             answer.fail(failure.reason, question)
         called: Sequence[NewTurn] = ()
+        took = self._clock.monotonic() - running.began
         if answer.has_content:
             position = await self._store.position(context.room.conversation)
             answer.note(known_until(position, running.turn.conversation))
-            answer.time(running.first_shown, self._clock.monotonic() - running.began)
+            answer.time(running.first_shown, took)
             called = await self._keep(running, failed=failure is not None)
         self._publisher.ended(context, answer)
         await self._store.set_turn(
@@ -407,6 +408,9 @@ class TurnEnding:
             error=failure.reason if failure else "",
         )
         metrics.TURNS.labels(context.turn.agent, "failed" if failure else "done").inc()
+        metrics.TURN_SECONDS.labels(context.turn.agent).observe(took)
+        if running.first_shown is not None:
+            metrics.FIRST_OUTPUT.labels(context.turn.agent).observe(running.first_shown)
         if failure:
             await self._follow_ups.failed(context)
         return called

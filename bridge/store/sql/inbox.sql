@@ -29,6 +29,10 @@ SELECT value FROM cursors WHERE account = ? AND channel = ?;
 SELECT id, account, kind, dedupe_key, order_key, channel, payload
 FROM inbox JOIN payloads ON row = id WHERE state IN ('waiting', 'failed') AND state = 'waiting' ORDER BY id;
 
+-- name: waiting_by_account
+SELECT account, count(*)
+FROM inbox WHERE state IN ('waiting', 'failed') AND state = 'waiting' GROUP BY account;
+
 -- name: failed_rows
 SELECT id, account, kind, dedupe_key, order_key, channel, payload, error
 FROM inbox JOIN payloads ON row = id WHERE state IN ('waiting', 'failed') AND state = 'failed' ORDER BY id LIMIT ?;

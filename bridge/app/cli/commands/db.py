@@ -1,4 +1,4 @@
-"""`uacs-bridge db`: migrate, back up, restore and encrypt the store's file."""
+"""`uacs-bridge db`: examine, migrate, back up, restore and encrypt the store's file."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import click
 from bridge.app.cli.commands.options import config_option, json_option, settings_from
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
+_FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
 @click.group("db")
 def command() -> None:
-    """Migrate, back up and restore the store, or begin a new one.
+    """Examine, migrate, back up and restore the store, or begin a new one.
 
     A backup does not contain the key that seals the store's secrets (the `.key` file beside it, or
     UACS_BRIDGE_KEY): store the key separately.
@@ -48,19 +49,35 @@ def migrate(config: Path) -> None:
 
 
 @command.command("backup")
-@click.argument("target", type=_FILE)
+@click.argument("target", type=_FILE, required=False)
+@click.option("--into", type=_FOLDER, help="A folder of backups, each with what changed.")
+@click.option("--keep", type=click.IntRange(1), help="With --into: how many backups stay.")
 @config_option
-def backup(target: Path, config: Path) -> None:
+def backup(target: Path | None, into: Path | None, keep: int | None, config: Path) -> None:
     """Copy the whole store, also while it is in use.
+
+    With --into, it writes into a folder only what changed since the last backup there, with the
+    stored files, each once. `db backups` lists what is in such a folder.
 
     \b
     Examples:
       uacs-bridge db backup /backups/bridge-2026-11-21.sqlite3
+      uacs-bridge db backup --into /backups/bridge --keep 30
     """
+    if (target is None) == (into is None) or (keep is not None and into is None):
+        raise click.UsageError("Give a TARGET, or --into FOLDER, to which --keep belongs")
     from bridge.app.opening import must_be_file
-    from bridge.store.maintenance import backup
 
     path = must_be_file(settings_from(config).store, "back it up with pg_dump or pg_basebackup")
+    if into is not None:
+        from bridge.app.cli.commands.db_backups import back_up_into
+
+        back_up_into(path, into, keep)
+    if target is None:
+        return
+
+    from bridge.store.maintenance import backup
+
     backup(path, target)
     click.echo(f"Written: {target} ({target.stat().st_size:,} bytes)")
 
@@ -88,26 +105,55 @@ def new(config: Path) -> None:
 
 
 @command.command("restore")
-@click.argument("source", type=_FILE)
+@click.argument("source", type=click.Path(path_type=Path))
+@click.option("--at", metavar="TIME", help="Of a folder: the newest backup until this time.")
 @config_option
-def restore(source: Path, config: Path) -> None:
+def restore(source: Path, at: str | None, config: Path) -> None:
     """Replace the store by a backup; the old store is renamed, not removed.
 
-    Stop the bridge first. At the next start the bridge catches up with what platforms still deliver
-    from the time since the backup.
+    SOURCE is a file, or a folder that `db backup --into` wrote: then files that are missing are put
+    back, too. Stop the bridge first. At the next start the bridge catches up with what platforms
+    still deliver from the time since the backup.
 
     \b
     Examples:
       uacs-bridge db restore /backups/bridge-2026-11-21.sqlite3
+      uacs-bridge db restore /backups/bridge --at 2026-11-21T08:00Z
     """
+    from bridge.app.cli.commands.options import seconds_of
     from bridge.app.opening import must_be_file
     from bridge.store.maintenance import restore
 
     path = must_be_file(settings_from(config).store, "restore it with pg_restore")
-    aside = restore(source, path)
+    until = seconds_of("--at", at)
+    if source.is_dir():
+        from bridge.app.cli.commands.db_backups import restore_from_folder
+
+        aside = restore_from_folder(source, path, until)
+    elif at is not None:
+        raise click.UsageError("--at chooses a backup of a folder; SOURCE is no folder")
+    else:
+        aside = restore(source, path)
     click.echo(f"Restored: {path}")
     if aside is not None:
         click.echo(f"The old store is now: {aside}")
+
+
+@command.command("backups")
+@click.argument("folder", type=_FOLDER)
+@click.option("--verify", is_flag=True, help="Read the newest one, and compare all digests.")
+@json_option
+def backups(folder: Path, verify: bool, as_json: bool) -> None:
+    """List the backups in a folder that `db backup --into` wrote.
+
+    \b
+    Examples:
+      uacs-bridge db backups /backups/bridge --verify
+    """
+    from bridge.app.cli.commands.db_backups import list_backups
+
+    if not list_backups(folder, with_verification=verify, as_json=as_json):
+        raise SystemExit(1)
 
 
 @command.command("size")
@@ -138,6 +184,55 @@ def size(config: Path, as_json: bool) -> None:
     rows += [("free pages", bytes_text(whole.free)), ("write-ahead log", bytes_text(whole.log))]
     rows.append((f"{whole.file_count:,} files", bytes_text(whole.files)))
     click.echo(table(("what", "size"), rows, indent=""))
+
+
+@command.command("check")
+@click.argument("store", type=_FILE, required=False)
+@click.option("--files", type=_FOLDER, help="The folder of the store's files.")
+@click.option("--no-files", is_flag=True, help="Do not read the files.")
+@config_option
+@json_option
+def check(
+    store: Path | None, files: Path | None, no_files: bool, config: Path, as_json: bool
+) -> None:
+    """Examine the whole store, or a backup of it, and say what is damaged.
+
+    Compares the database's pages, the rows of its tables with one another, conversations, the
+    search index, the hash chain, sealed values, and each file that the store names with its digest.
+    The bridge may run meanwhile; nothing is changed. Files that nothing names are counted. The
+    command fails if anything is damaged.
+
+    \b
+    Examples:
+      uacs-bridge db check
+      uacs-bridge db check /backups/bridge-2026-11-21.sqlite3 --files /backups/bridge.blobs
+    """
+    from bridge.app.cli.commands.db_check import examine
+    from bridge.app.opening import must_be_file
+
+    settings = settings_from(config).store
+    path = must_be_file(settings, "pg_amcheck checks it") if store is None else settings.path
+    if not examine(path, store, files, with_files=not no_files, as_json=as_json):
+        raise SystemExit(1)
+
+
+@command.command("reindex")
+@config_option
+def reindex(config: Path) -> None:
+    """Build the search index anew, from the messages.
+
+    Stop the bridge first. `db check` says when that is needed.
+
+    \b
+    Examples:
+      uacs-bridge db reindex
+    """
+    from bridge.app.opening import must_be_file
+    from bridge.store.maintenance import reindex
+
+    path = must_be_file(settings_from(config).store, "REINDEX in the database builds it anew")
+    reindex(path)
+    click.echo(f"The search index of {path} is built anew")
 
 
 @command.command("vacuum")
