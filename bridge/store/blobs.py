@@ -196,7 +196,7 @@ class DiskBlobs:
 
 
 def _places_in(folder: Path) -> Iterator[Path]:
-    for shard in folder.iterdir():
+    for shard in folder.iterdir() if folder.is_dir() else ():
         if shard.name != PARTS and shard.is_dir():
             yield from (place for place in shard.iterdir() if sha256_of(file_id_of(place.name)))
 
@@ -252,7 +252,7 @@ def recrypt(folder: Path, key: bytes, *, encrypt: bool) -> int:
     """Encrypt the stored files of a folder that nobody uses, or decrypt them, one by one; those
     that are it already stay. Returns how many were changed. Raises FileDamaged, StoreError."""
     changed = 0
-    for place in _places_in(folder) if folder.is_dir() else ():
+    for place in _places_in(folder):
         with place.open("rb") as file:
             if is_encrypted(file) == encrypt:
                 continue

@@ -18,6 +18,7 @@ from tests.agents.peers import peer_server
 
 KEYS = S3Keys("AKIATESTONLY00000000", "the-secret-of-the-test-server")
 
+_AUTHORISED = {"Authorization": "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/s3/x"}
 # Faults are `{"method", "status", "code", "times"}`; a request with one gets it as its answer.
 PROGRAM = """
 import json, sys
@@ -84,10 +85,16 @@ class S3Server:
         self._order([])
         bucket = f"bucket-{uuid.uuid4().hex[:12]}"
         place = S3Place(bucket, prefix, self.url, "us-east-1", KEYS)
-        headers = {"Authorization": "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/s3/x"}
-        self.http.put(f"{self.url}/{bucket}", headers=headers).raise_for_status()
+        self.http.put(f"{self.url}/{bucket}", headers=_AUTHORISED).raise_for_status()
         self.requests()
         return place
+
+    def keep_versions(self, place: S3Place) -> None:
+        """The bucket keeps former versions of objects from now on."""
+        text = "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>"
+        self.http.put(
+            f"{self.url}/{place.bucket}?versioning", headers=_AUTHORISED, content=text
+        ).raise_for_status()
 
     def fail(self, method: str, status: int, code: str, times: int = 1, **more: Any) -> None:
         """The next requests of this method get an error."""

@@ -8,10 +8,13 @@ import tempfile
 from collections.abc import Callable, Collection, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 from bridge.app.archive.formats import all_cards
+from bridge.app.archive.stored_files import StoredFiles
+from bridge.app.files.blob_store import open_blob_store, read_blob_store
+from bridge.app.settings.blobs import BlobSettings
 from bridge.archive.exporting import ExportReport, export
 from bridge.archive.importing import Importer, ImportReport, Progress
 from bridge.archive.redaction import RedactedExport
@@ -20,23 +23,18 @@ from bridge.errors import ConfigError
 from bridge.model.export_records import ArchiveFilter
 from bridge.ports.exports import ExportFormat, NamesPayloads, ReadOptions, WriteOptions
 from bridge.runtime.clock import SystemClock
-from bridge.store.blobs import open_blobs, open_stored
 from bridge.store.sqlite import SqliteStore, open_sqlite, open_sqlite_to_read
-from bridge.store.vault import files_key_of
 
 _EVERYTHING = ArchiveFilter(deleted=True)
 
 
 @dataclass(frozen=True)
 class Archive:
-    """The store's file and, beside it, the folder of its files."""
+    """The store's file, and the bucket of its files; without one they are in a folder beside
+    it."""
 
     store: Path
-
-    @property
-    def blobs(self) -> Path:
-        """The folder of the files."""
-        return self.store.with_suffix(".blobs")
+    blobs: BlobSettings | None = None
 
 
 async def import_file(
@@ -73,8 +71,7 @@ async def _import(
     reader = form.reader(path, options)
     blobs = None
     if archive is not None:
-        key = files_key_of(archive.store)
-        blobs = await open_blobs(archive.blobs, clock=SystemClock(), key=key)
+        blobs = await open_blob_store(archive.store, archive.blobs, clock=SystemClock())
     try:
         # Only what the options say makes the same file another import.
         import_name = f"{form.name}:{options.workspace or ''}:{options.timezone or ''}"
@@ -128,11 +125,25 @@ async def _export(
             raise ConfigError(f"{str(path)!r} exists already: choose another name, or remove it")
     part = target.with_name(f".{target.name}.part{target.suffix}")
     _remove(part)
-    files = _no_file
-    if archive is not None:
-        files = partial(open_stored, archive.blobs, files_key_of(archive.store))
-    options = WriteOptions(files, all_cards())
-    writer = form.writer(part, options)
+    with _stored_files(archive, target.parent) as files:
+        report = await _write(part, form, files, store, selection, names, redact, on_progress)
+        part.rename(target)
+    sums.write_text("".join(f"{digest}  {name}\n" for digest, name in digests(target)))
+    return report
+
+
+async def _write(
+    part: Path,
+    form: ExportFormat,
+    files: Callable[[str], BinaryIO | None],
+    store: SqliteStore,
+    selection: ArchiveFilter,
+    names: Collection[str] | None,
+    redact: Collection[Kind],
+    on_progress: Callable[[int], None],
+) -> ExportReport:
+    """What fails leaves nothing."""
+    writer = form.writer(part, WriteOptions(files, all_cards()))
     if writer is None:
         raise ConfigError(f"{form.title} ({form.name}) can only be read")
     if redact:
@@ -140,14 +151,27 @@ async def _export(
     elif isinstance(form, NamesPayloads):
         selection = replace(selection, payloads=form.payloads)
     try:
-        report = await export(store, writer, selection, names=names, on_progress=on_progress)
-        part.rename(target)
+        return await export(store, writer, selection, names=names, on_progress=on_progress)
     except BaseException:
         writer.close()
         _remove(part)
         raise
-    sums.write_text("".join(f"{digest}  {name}\n" for digest, name in digests(target)))
-    return report
+
+
+@contextmanager
+def _stored_files(
+    archive: Archive | None, folder: Path
+) -> Generator[Callable[[str], BinaryIO | None]]:
+    if archive is None:
+        yield _no_file
+        return
+    files = StoredFiles(
+        lambda: read_blob_store(archive.store, archive.blobs, clock=SystemClock()), folder
+    )
+    try:
+        yield files.open
+    finally:
+        files.close()
 
 
 async def convert_file(

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from obstore import exceptions
 
-from bridge.errors import StoreError, StoreFull
+from bridge.errors import StoreError, StoreFull, StoreUnreachable
 from bridge.store.s3.place import S3Place
 
 NotThere = FileNotFoundError  # obstore raises Python's own
@@ -20,6 +20,7 @@ _CODE = re.compile(r"<Code>([A-Za-z0-9.]{1,60})</Code>")
 _STATUS = re.compile(r"status code: (\d{3})")
 _NO_ROOM = {"QuotaExceeded", "QuotaExceededException", "XMinioStorageFull", "InsufficientCapacity",
             "XMinioAdminBucketQuotaExceeded", "InsufficientStorage"}  # fmt: skip
+_NOT_NOW = {"", "InternalError", "ServiceUnavailable", "SlowDown", "RequestTimeout", "429"}
 _WRONG_KEYS = {"InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken",
                "TokenRefreshRequired", "AuthorizationHeaderMalformed"}  # fmt: skip
 # Addresses that are asked for keys of a machine's role when the environment has none.
@@ -35,6 +36,10 @@ class S3Failed(StoreError):
     def __init__(self, text: str, code: str) -> None:
         self.code = code
         super().__init__(text)
+
+
+class S3Unreachable(S3Failed, StoreUnreachable):
+    """A server does not answer, or not now."""
 
 
 @contextmanager
@@ -67,7 +72,8 @@ def _translated(text: str, place: S3Place) -> StoreError:
         return StoreFull(
             f"No room left for files in {place} ({code}); make room: the bridge goes on by itself"
         )
-    return S3Failed(_problem(text, code, place), code)
+    kind = S3Unreachable if code in _NOT_NOW or code.startswith("50") else S3Failed
+    return kind(_problem(text, code, place), code)
 
 
 def _problem(text: str, code: str, place: S3Place) -> str:
@@ -95,9 +101,10 @@ def _problem(text: str, code: str, place: S3Place) -> str:
             f"The keys may not use the files in {place} ({code}); give them s3:GetObject, "
             "s3:PutObject, s3:DeleteObject, s3:AbortMultipartUpload and s3:ListBucket"
         )
-    if not code:
+    if code in _NOT_NOW or code.startswith("50"):
+        answer = f" (it answers {code})" if code else ""
         return (
-            f"The files in {place} cannot be reached; check store.blobs.endpoint and the network: "
-            "the bridge goes on by itself"
+            f"The files in {place} cannot be reached{answer}; check store.blobs.endpoint and the "
+            "network: the bridge goes on by itself"
         )
     return f"The files in {place} failed: the server answered {code}"

@@ -257,8 +257,10 @@ COMMANDS: Sequence[click.Command] = (import_, export, convert, formats)
 
 def _archive(store: Path | None, config: Path) -> Archive:
     from bridge.app.archive.transfer import Archive
+    from bridge.app.cli.commands.stores import bucket_of
 
-    return Archive(settings_from(config).store.path if store is None else store)
+    path = settings_from(config).store.path if store is None else store
+    return Archive(path, bucket_of(path, config))
 
 
 def _kinds(redact: str | None) -> Sequence[Kind]:

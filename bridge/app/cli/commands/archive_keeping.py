@@ -11,9 +11,11 @@ from uuid import uuid4
 import click
 
 from bridge.app.cli.commands.options import config_option, json_option, seconds_of, settings_from
+from bridge.app.cli.commands.stores import bucket_of
 from bridge.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
+    from bridge.app.settings.blobs import BlobSettings
     from bridge.app.settings.file import Settings
     from bridge.model.erasure_records import LegalHold
     from bridge.ports.store.whole import Store
@@ -79,7 +81,8 @@ def message(
     if found != message and not as_json:
         click.echo(f"The message is {found}")
     subject = {"message": found}
-    _tell(asyncio.run(_erase(path, subject, reason, copies, yes)), yes, as_json)
+    bucket = bucket_of(path, config)
+    _tell(asyncio.run(_erase(path, bucket, subject, reason, copies, yes)), yes, as_json)
 
 
 @erase.command("person")
@@ -106,7 +109,8 @@ def person(
     """
     path = _path(store, config)
     actors = asyncio.run(_accounts(path, person))
-    _tell(asyncio.run(_erase(path, {"actors": actors}, reason, copies, yes)), yes, as_json)
+    bucket, subject = bucket_of(path, config), {"actors": actors}
+    _tell(asyncio.run(_erase(path, bucket, subject, reason, copies, yes)), yes, as_json)
 
 
 async def _message_of(path: Path, settings: Settings | None, reference: str) -> str:
@@ -134,7 +138,12 @@ async def _accounts(path: Path, person: str) -> Sequence[str]:
 
 
 async def _erase(
-    path: Path, subject: Mapping[str, Any], reason: str, copies: bool, yes: bool
+    path: Path,
+    bucket: BlobSettings | None,
+    subject: Mapping[str, Any],
+    reason: str,
+    copies: bool,
+    yes: bool,
 ) -> dict[str, Any]:
     from bridge.app.cli.commands.stores import operator, writing_file
     from bridge.app.control import running_bridge
@@ -146,24 +155,26 @@ async def _erase(
     if running := running_bridge(path):
         return running.ask("/admin/erase", {**order, "dry_run": not yes}, _DEADLINE)
     async with writing_file(path) as store:
-        return await _erase_here(path, store, order, dry_run=not yes)
+        return await _erase_here(path, bucket, store, order, dry_run=not yes)
 
 
 async def _erase_here(
-    path: Path, store: Store, order: Mapping[str, Any], *, dry_run: bool
+    path: Path,
+    bucket: BlobSettings | None,
+    store: Store,
+    order: Mapping[str, Any],
+    *,
+    dry_run: bool,
 ) -> dict[str, Any]:
     from bridge.app.archive.erasing import erase, erasure_of
-    from bridge.app.archive.transfer import Archive
+    from bridge.app.files.blob_store import open_blob_store
     from bridge.runtime.clock import SystemClock
-    from bridge.store.blobs import open_blobs
-    from bridge.store.vault import files_key_of
 
     erasure = erasure_of(order)
     if dry_run:
         record = await store.erase(erasure, dry_run=True)
         return {"counts": dict(record.counts), "cleaned": True}
-    key = files_key_of(path)
-    blobs = await open_blobs(Archive(path).blobs, clock=SystemClock(), key=key)
+    blobs = await open_blob_store(path, bucket, clock=SystemClock())
     try:
         record, cleaned = await erase(store, path, blobs, erasure, alone=True)
     finally:

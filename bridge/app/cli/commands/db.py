@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from bridge.app.cli.commands.db_blobs import blobs, files_text, recrypt_in_bucket
 from bridge.app.cli.commands.options import config_option, json_option, settings_from
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -18,6 +19,9 @@ def command() -> None:
     A backup does not contain the key that seals the store's secrets (the `.key` file beside it, or
     UACS_BRIDGE_KEY): store the key separately.
     """
+
+
+command.add_command(blobs)
 
 
 @command.command("migrate")
@@ -120,7 +124,8 @@ def size(config: Path, as_json: bool) -> None:
     from bridge.app.printing import bytes_text, print_json, table
     from bridge.store.sizes import size_of, sizes_by_subject
 
-    path = settings_from(config).store.path
+    store = settings_from(config).store
+    path = store.path
     whole, subjects = size_of(path), sizes_by_subject(path)
     if as_json:
         print_json({**dataclasses.asdict(whole), "subjects": dict(subjects)})
@@ -128,6 +133,8 @@ def size(config: Path, as_json: bool) -> None:
     rows = [(subject, bytes_text(own)) for subject, own in subjects.items()]
     rows += [("free pages", bytes_text(whole.free)), ("write-ahead log", bytes_text(whole.log))]
     rows.append((f"{whole.file_count:,} files", bytes_text(whole.files)))
+    if store.blobs is not None:
+        rows.append(files_text(store))
     click.echo(table(("what", "size"), rows, indent=""))
 
 
@@ -169,8 +176,9 @@ def encrypt(config: Path) -> None:
     from bridge.store.maintenance import encrypt
     from bridge.store.vault import vault_of
 
-    path = settings_from(config).store.path
-    files = encrypt(path)
+    store = settings_from(config).store
+    path = store.path
+    files = encrypt(path, recrypt_in_bucket(store))
     click.echo(f"Encrypted: {path} and {files:,} files")
     click.echo(f"Back up {vault_of(path)} with the store; keep the key elsewhere")
 
@@ -188,8 +196,9 @@ def decrypt(config: Path) -> None:
     """
     from bridge.store.maintenance import decrypt
 
-    path = settings_from(config).store.path
-    files = decrypt(path)
+    store = settings_from(config).store
+    path = store.path
+    files = decrypt(path, recrypt_in_bucket(store))
     click.echo(f"Decrypted: {path} and {files:,} files")
 
 

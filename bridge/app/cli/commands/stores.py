@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from bridge.app.settings.blobs import BlobSettings
     from bridge.app.settings.file import Settings
     from bridge.ports.store.whole import Store
 
@@ -47,6 +48,16 @@ def note_access(path: Path, config: Path, what: str, **facts: object) -> None:
     if config.exists() and settings_from(config).archive.access_log_days == 0:
         return
     AccessLog(path).note(f"user {operator()}", f"archive {what}", **facts)
+
+
+def bucket_of(path: Path, config: Path) -> BlobSettings | None:
+    """The bucket of this store's files, if the configuration is that of the store and has one."""
+    from bridge.app.cli.commands.options import settings_from
+
+    if not config.exists():
+        return None
+    store = settings_from(config).store
+    return store.blobs if store.path.absolute() == path.absolute() else None
 
 
 def operator() -> str:
