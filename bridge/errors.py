@@ -118,6 +118,10 @@ class StoreGone(StoreError):
 class StoreUnreachable(StoreError):
     """The server that has the files of messages does not answer, or not now."""
 
+    @property
+    def public(self) -> str:
+        return "The server that has the bridge's files does not answer now"
+
 
 class NotOpen(StoreError):
     """An operation is over already: its echo settled it, or a deletion cancelled it."""
