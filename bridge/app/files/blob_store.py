@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,7 +80,13 @@ async def place_of(blobs: BlobSettings) -> S3Place:
         keys = S3Keys(
             secrets["access_key_id"], secrets["secret_access_key"], secrets.get("session_token")
         )
-    return S3Place(bucket, prefix, blobs.endpoint, blobs.region, keys)
+    return S3Place(bucket, prefix, blobs.endpoint or _endpoint_of_environment(), blobs.region, keys)
+
+
+def _endpoint_of_environment() -> str | None:
+    """The address in the standard variables: that of S3, or that of all services."""
+    named = (os.environ.get(name) for name in ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"))
+    return next((address.rstrip("/") for address in named if address), None)
 
 
 def files_left_in(store: Path) -> int:

@@ -88,6 +88,16 @@ def test_agents_never_see_the_keys_of_the_bucket(tmp_path: Path) -> None:
     assert {ref.env for ref in secret_refs(named)} == {"TEST_S3_ID", "TEST_S3_KEY"}
 
 
+async def test_the_server_may_be_named_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9000/")
+
+    from_environment = await place_of(BlobSettings(url="s3://files"))
+    from_file = await place_of(BlobSettings(url="s3://files", endpoint="https://s3.example.org"))
+
+    assert from_environment.endpoint == "http://127.0.0.1:9000"
+    assert from_file.endpoint == "https://s3.example.org"
+
+
 async def test_a_missing_extra_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def find_none(_name: str) -> Any:
         return None
