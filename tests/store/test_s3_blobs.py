@@ -260,7 +260,7 @@ async def test_an_encrypted_file_is_sealed_before_it_is_sent(
     found = await Bucket(place, QUICK).read(name(ref), 0, None)
     assert found is not None
     assert found.content.startswith(MAGIC)
-    assert content[:64] not in found.content or not content
+    assert len(content) < 64 or content[:64] not in found.content
     assert await read(sealed, ref.file_id) == content
     assert await sealed.stat(ref.file_id) == ref
     for start, end in ((0, 10), (65_530, 65_540), (size - 3, None), (70_000, 150_000)):
