@@ -12,6 +12,7 @@ BridgeError
 │   ├── StoreCorrupt     the file is damaged
 │   ├── StoreFull        no room left on the disk
 │   ├── StoreGone        its file was removed or replaced
+│   ├── StoreUnreachable the server that has the files does not answer now
 │   ├── NotOpen          an operation is over already: settled by its echo, or cancelled
 │   └── ErasureForbidden a legal hold protects what is to be erased
 ├── PlatformError        a platform answered with an error
@@ -112,6 +113,14 @@ class StoreFull(StoreError):
 
 class StoreGone(StoreError):
     """The store's file is not there any more, or another stands in its place."""
+
+
+class StoreUnreachable(StoreError):
+    """The server that has the files of messages does not answer, or not now."""
+
+    @property
+    def public(self) -> str:
+        return "The server that has the bridge's files does not answer now"
 
 
 class NotOpen(StoreError):

@@ -20,6 +20,7 @@ from bridge.app.agent_directory.directory import Directory, DirectorySettings
 from bridge.app.agent_directory.home import Home, home_of
 from bridge.app.agent_directory.model_ranking import ModelRanking
 from bridge.app.agent_directory.tools import AgentTools
+from bridge.app.files.blob_store import open_blob_store
 from bridge.app.files.fetch import FetchLimits, GuardedFetcher
 from bridge.app.files.file_links import FileLinks
 from bridge.app.files.pictures import AgentPicture, AuthorPictures, agent_picture
@@ -58,8 +59,6 @@ from bridge.router.turns.visitors import Visitors
 from bridge.router.wiring import Configuration, ContentServices
 from bridge.runtime.clock import SystemClock
 from bridge.runtime.discovery import CONNECTORS, agent_type, connector_type, names_of, policy_type
-from bridge.store.blobs import open_blobs
-from bridge.store.vault import files_key_of
 from bridge.tools.toolbox import McpToolbox, open_toolbox
 
 log = structlog.get_logger()
@@ -269,7 +268,9 @@ def build_policies(settings: Settings) -> dict[str, ContentPolicy]:
 def secret_refs(settings: Settings) -> frozenset[SecretRef]:
     """The secrets that accounts and agents of the configuration refer to."""
     entries = (*settings.accounts.values(), *settings.agents.values())
-    return frozenset(ref for entry in entries for _, ref in secrets_of(entry.options))
+    refs = frozenset(ref for entry in entries for _, ref in secrets_of(entry.options))
+    blobs = settings.store.blobs
+    return refs if blobs is None else refs | frozenset(blobs.refs().values())
 
 
 async def known_secrets(refs: Collection[SecretRef], secrets: SecretSource) -> set[str]:
@@ -291,11 +292,9 @@ async def open_store(settings: Settings, clock: Clock) -> Store:
 
 
 async def open_files(settings: Settings, clock: Clock, links: FileLinks | None) -> Files:
-    """The files of these settings, in a folder beside the store."""
+    """The files of these settings: stored in a folder or a bucket, fetched, and served."""
     file_settings = settings.files
-    path = settings.store.path
-    key = await asyncio.to_thread(files_key_of, path)
-    blobs = await open_blobs(path.with_suffix(".blobs"), clock=clock, key=key)
+    blobs = await open_blob_store(settings.store.path, settings.store.blobs, clock=clock)
     limits = FetchLimits(
         size=int(file_settings.max_file_mb * 1_000_000), seconds=file_settings.fetch_seconds
     )

@@ -41,6 +41,7 @@ class Blobs(Protocol):
         Raises:
             FileTooLarge: the stream has more bytes; raised as soon as that is known.
             StoreFull: the disk is full.
+            StoreError: the storage failed.
         """
         ...
 
@@ -81,6 +82,11 @@ class Blobs(Protocol):
 
     async def total(self) -> BlobTotal:
         """Return the number of stored files and the sum of their bytes."""
+        ...
+
+    def file_ids(self) -> AsyncIterator[str]:
+        """Yield the ids of all stored files, in the order of their hashes; one that comes or goes
+        meanwhile may be left out."""
         ...
 
     async def close(self) -> None:

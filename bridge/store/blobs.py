@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import errno
 import os
 import shutil
@@ -16,12 +15,10 @@ from collections.abc import (
     AsyncIterator,
     Callable,
     Container,
-    Generator,
     Iterator,
-    Sequence,
 )
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from hashlib import sha256
 from pathlib import Path
 from stat import S_ISREG
@@ -30,22 +27,19 @@ from typing import BinaryIO, TypeVar, TypeVarTuple
 from uuid import uuid4
 
 from bridge.content.media.types import HEAD, sniffed_type
-from bridge.errors import FileDamaged, FileMissing, FileTooLarge, StoreError, StoreFull
+from bridge.errors import FileDamaged, FileMissing
 from bridge.model.blob_ids import file_id_of, sha256_of
 from bridge.ports.blobs import BlobRef, BlobTotal
 from bridge.ports.clock import Clock
 from bridge.store.encrypted_files import Encryptor, is_encrypted, plain
+from bridge.store.part_files import PARTS, RESERVE, PartFile, blocks_of, disk_errors
 from bridge.store.place import make_folder, sync_folder
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-RESERVE = 64 * 1024 * 1024  # bytes of the disk that files never take: messages need them more
-_BLOCK = 1024 * 1024  # bytes that are written at once: a hop to a thread costs 100 us
 _PIECE = 256 * 1024  # bytes that are read at once
 _THREADS = 4
-_PARTS = "parts"
-_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 async def open_blobs(
@@ -71,9 +65,9 @@ class DiskBlobs:
         self._moving = Lock()  # a file is put in its place, or taken away if it is old
 
     async def put(self, chunks: AsyncIterable[bytes], *, limit: int) -> BlobRef:
-        part = _Part(self.folder / _PARTS / uuid4().hex, self._reserve, self._key)
+        part = PartFile(self.folder / PARTS / uuid4().hex, self._reserve, self._key)
         try:
-            async for block in _blocks(chunks, limit):
+            async for block in blocks_of(chunks, limit):
                 await self._run(part.write, block)
             return await self._run(self._keep, part)
         finally:
@@ -110,6 +104,10 @@ class DiskBlobs:
     async def total(self) -> BlobTotal:
         return await self._run(self._total)
 
+    async def file_ids(self) -> AsyncGenerator[str]:
+        for place in await self._run(lambda: sorted(self._places())):
+            yield file_id_of(place.name)
+
     async def close(self) -> None:
         await asyncio.to_thread(self._threads.shutdown)
 
@@ -117,7 +115,7 @@ class DiskBlobs:
 
     async def _run(self, work: Callable[[*Ts], T], *args: *Ts) -> T:
         def translated() -> T:
-            with _disk_errors(self.folder):
+            with disk_errors(self.folder):
                 return work(*args)
 
         return await asyncio.get_running_loop().run_in_executor(self._threads, translated)
@@ -130,10 +128,11 @@ class DiskBlobs:
             raise FileMissing(f"{file_id[:40]!r} is no id of a kept file")
         return self.folder / digest[:2] / digest
 
-    def _keep(self, part: _Part) -> BlobRef:
+    def _keep(self, part: PartFile) -> BlobRef:
         """A file that is there already is replaced by itself: damage is mended, it counts as new.
         Readers of the old one read on."""
-        ref = part.finish(self._clock.time())
+        ref = part.finish()
+        part.sync(self._clock.time())
         place = self._place(ref.file_id)
         with self._moving:
             if not place.parent.exists():
@@ -197,86 +196,9 @@ class DiskBlobs:
 
 
 def _places_in(folder: Path) -> Iterator[Path]:
-    for shard in folder.iterdir():
-        if shard.name != _PARTS and shard.is_dir():
+    for shard in folder.iterdir() if folder.is_dir() else ():
+        if shard.name != PARTS and shard.is_dir():
             yield from (place for place in shard.iterdir() if sha256_of(file_id_of(place.name)))
-
-
-class _Part:
-    """A file that is being written. Its methods run in threads, of which one may still be at it
-    when its caller is cancelled: hence the lock."""
-
-    def __init__(self, path: Path, reserve: int, key: bytes | None) -> None:
-        self._path = path
-        self._encryptor = None if key is None else Encryptor(key)
-        self._reserve = reserve
-        self._lock = Lock()
-        self._file: int | None = None
-        self._over = False
-        self._digest = sha256()
-        self._size = 0
-        self._head = b""
-
-    def write(self, block: Sequence[bytes]) -> None:
-        with self._lock:
-            if self._over:
-                return
-            file = self._opened()
-            length = sum(map(len, block))
-            _check_room(file, self._path, length + self._reserve)
-            for chunk in block:
-                self._head += chunk[: HEAD - len(self._head)]
-                self._digest.update(chunk)
-                _write(file, chunk if self._encryptor is None else self._encryptor.update(chunk))
-            self._size += length
-
-    def finish(self, now: float) -> BlobRef:
-        """All of it is on the disk, under the name of a half file."""
-        with self._lock:
-            file = self._opened()
-            if self._encryptor is not None:
-                _write(file, self._encryptor.finish())
-            os.utime(file, (now, now))
-            os.fsync(file)
-            file_id = file_id_of(self._digest.hexdigest())
-            return BlobRef(file_id, self._size, sniffed_type(self._head))
-
-    def move(self, place: Path) -> None:
-        with self._lock:
-            self._path.replace(place)
-
-    def discard(self) -> None:
-        """Whatever is left of it. Never fails: the next start removes what could not be."""
-        with self._lock, contextlib.suppress(OSError):
-            self._over = True
-            if self._file is not None:
-                os.close(self._file)
-                self._file = None
-                self._path.unlink(missing_ok=True)
-
-    def _opened(self) -> int:
-        if self._file is None:
-            self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            if self._encryptor is not None:
-                _write(self._file, self._encryptor.head)
-        return self._file
-
-
-async def _blocks(chunks: AsyncIterable[bytes], limit: int) -> AsyncGenerator[Sequence[bytes]]:
-    """The same chunks, about a block of them together. Raises FileTooLarge."""
-    block: list[bytes] = []
-    gathered = total = 0
-    async for chunk in chunks:
-        total += len(chunk)
-        if total > limit:
-            raise FileTooLarge(f"A file has more than {limit} bytes, and was not kept")
-        block.append(chunk)
-        gathered += len(chunk)
-        if gathered >= _BLOCK:
-            yield block
-            block, gathered = [], 0
-    if block:
-        yield block
 
 
 # --- the disk -------------------------------------------------------------------------------------
@@ -302,38 +224,11 @@ def stored_files(folder: Path) -> Iterator[tuple[str, int]]:
 
 
 def _prepare(folder: Path) -> None:
-    with _disk_errors(folder):
+    with disk_errors(folder):
         make_folder(folder)
-        shutil.rmtree(folder / _PARTS, ignore_errors=True)
-        (folder / _PARTS).mkdir(mode=0o700, exist_ok=True)
+        shutil.rmtree(folder / PARTS, ignore_errors=True)
+        (folder / PARTS).mkdir(mode=0o700, exist_ok=True)
         sync_folder(folder)
-
-
-@contextmanager
-def _disk_errors(folder: Path) -> Generator[None]:
-    try:
-        yield
-    except OSError as error:
-        if error.errno in _NO_ROOM:
-            raise StoreFull(
-                f"No room left for files in {str(folder)!r}; make room on its disk: the bridge "
-                "goes on by itself"
-            ) from error
-        raise StoreError(
-            f"The files in {str(folder)!r} failed: {error.strerror or type(error).__name__}"
-        ) from error
-
-
-def _check_room(file: int, path: Path, needed: int) -> None:
-    disk = os.fstatvfs(file)
-    if disk.f_bavail * disk.f_frsize < needed:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
-
-
-def _write(file: int, chunk: bytes) -> None:
-    view = memoryview(chunk)
-    while view:
-        view = view[os.write(file, view) :]
 
 
 def _open(place: Path, file_id: str, key: bytes | None) -> BinaryIO:
@@ -364,11 +259,11 @@ def recrypt(folder: Path, key: bytes, *, encrypt: bool) -> int:
     """Encrypt the stored files of a folder that nobody uses, or decrypt them, one by one; those
     that are it already stay. Returns how many were changed. Raises FileDamaged, StoreError."""
     changed = 0
-    for place in _places_in(folder) if folder.is_dir() else ():
+    for place in _places_in(folder):
         with place.open("rb") as file:
             if is_encrypted(file) == encrypt:
                 continue
-            status, part = os.fstat(file.fileno()), folder / _PARTS / uuid4().hex
+            status, part = os.fstat(file.fileno()), folder / PARTS / uuid4().hex
             part.parent.mkdir(mode=0o700, exist_ok=True)
             with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
                 _recrypt(plain(file, key, place.name), out, Encryptor(key) if encrypt else None)

@@ -97,7 +97,7 @@ class DecryptedFile(io.RawIOBase):
             number, offset = divmod(self._at, _CHUNK)
             plain = self._plain(number)[offset : offset + end - self._at]
             if not plain:
-                raise self._damaged()
+                raise _damaged(self._name)
             pieces.append(plain)
             self._at += len(plain)
         if not self.size:
@@ -115,24 +115,66 @@ class DecryptedFile(io.RawIOBase):
             self._file.seek(begin)
             sealed = self._file.read(_CHUNK + _TAG)
             last = begin + len(sealed) == self._stored
-            try:
-                plain = self._cipher.decrypt(_nonce(number, last=last), sealed, None)
-            except (InvalidTag, ValueError):
-                raise self._damaged() from None
-            self._chunk = (number, plain)
+            self._chunk = (number, _opened(self._cipher, number, sealed, self._name, last=last))
         return self._chunk[1]
 
-    def _damaged(self) -> FileDamaged:
-        return FileDamaged(
-            f"The file {self._name!r} is damaged, or the store has another key; restore it from a "
-            "backup, or remove it"
-        )
+
+class Decryptor:
+    """Decrypts the bytes of one encrypted file, piece by piece, from the chunk `number` on.
+
+    `head` is how the file begins, `stored` the number of its bytes. Raises FileDamaged.
+    """
+
+    def __init__(self, key: bytes, head: bytes, stored: int, name: str, number: int = 0) -> None:
+        self._cipher = _cipher_of(key, head[len(MAGIC) : HEAD])
+        self._last = _chunks(stored) - 1
+        self._number = number
+        self._name = name
+        self._held = b""
+
+    def update(self, piece: bytes) -> bytes:
+        """Return the plain bytes of the chunks that are complete; the last one comes from
+        `finish`."""
+        self._held += piece
+        size = _CHUNK + _TAG
+        at = 0
+        plain: list[bytes] = []
+        while self._number < self._last and len(self._held) - at >= size:
+            plain.append(self._next(self._held[at : at + size]))
+            at += size
+        self._held = self._held[at:]
+        return b"".join(plain)
+
+    def finish(self) -> bytes:
+        """Return the plain bytes of the last chunk."""
+        if self._number != self._last:
+            raise _damaged(self._name)
+        return self._next(self._held)
+
+    def _next(self, sealed: bytes) -> bytes:
+        last = self._number == self._last
+        plain = _opened(self._cipher, self._number, sealed, self._name, last=last)
+        self._number += 1
+        return plain
 
 
 def plain_size(stored: int) -> int:
     """Return the plain bytes of an encrypted file with so many bytes."""
-    chunks = max(-(-(stored - HEAD) // (_CHUNK + _TAG)), 1)
-    return max(stored - HEAD - chunks * _TAG, 0)
+    return max(stored - HEAD - _chunks(stored) * _TAG, 0)
+
+
+def encrypted_size(plain: int) -> int:
+    """Return the bytes of an encrypted file with so many plain bytes."""
+    return HEAD + plain + max(-(-plain // _CHUNK), 1) * _TAG
+
+
+def chunk_range(start: int, end: int) -> tuple[int, int, int, int]:
+    """Return where the plain bytes from `start` to before `end` are: the number of their first
+    chunk, the bytes of it before `start`, and from where to before where the encrypted file has
+    the chunks."""
+    number, skipped = divmod(start, _CHUNK)
+    beyond = -(-end // _CHUNK)
+    return number, skipped, HEAD + number * (_CHUNK + _TAG), HEAD + beyond * (_CHUNK + _TAG)
 
 
 def is_encrypted(file: BinaryIO) -> bool:
@@ -155,6 +197,24 @@ def plain(file: BinaryIO, key: bytes | None, name: str) -> BinaryIO:
         file.close()
         raise StoreError(f"The file {name!r} is encrypted, and its store is not")
     return DecryptedFile(file, key, name)  # pyright: ignore[reportReturnType] - all that is used
+
+
+def _chunks(stored: int) -> int:
+    return max(-(-(stored - HEAD) // (_CHUNK + _TAG)), 1)
+
+
+def _opened(cipher: AESGCM, number: int, sealed: bytes, name: str, *, last: bool) -> bytes:
+    try:
+        return cipher.decrypt(_nonce(number, last=last), sealed, None)
+    except (InvalidTag, ValueError):
+        raise _damaged(name) from None
+
+
+def _damaged(name: str) -> FileDamaged:
+    return FileDamaged(
+        f"The file {name!r} is damaged, or the store has another key; restore it from a "
+        "backup, or remove it"
+    )
 
 
 def _cipher_of(key: bytes, salt: bytes) -> AESGCM:

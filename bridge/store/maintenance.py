@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -29,7 +29,14 @@ from bridge.store.vault import (
     write_vault,
 )
 
+Recrypt = Callable[[bytes, bool], int]
+"""Encrypts files with a key, or decrypts them (False); returns how many were changed."""
+
 _BLOCK = 1024 * 1024  # bytes that are overwritten at once
+
+
+def _nothing_elsewhere(_key: bytes, _encrypt: bool) -> int:
+    return 0
 
 
 def schema_version(path: Path) -> int:
@@ -104,9 +111,10 @@ def create(path: Path) -> Path | None:
     return before
 
 
-def encrypt(path: Path) -> int:
-    """Encrypt a store that nobody uses, with the key in UACS_BRIDGE_STORE_KEY, and its files. A
-    call that was interrupted is finished by the next one. Returns how many files were encrypted.
+def encrypt(path: Path, elsewhere: Recrypt = _nothing_elsewhere) -> int:
+    """Encrypt a store that nobody uses, with the key in UACS_BRIDGE_STORE_KEY, and its files, also
+    those `elsewhere`. A call that was interrupted is finished by the next one. Returns how many
+    files were encrypted.
 
     Raises:
         StoreError: the store is in use, there is no key, or no room for a copy.
@@ -117,12 +125,14 @@ def encrypt(path: Path) -> int:
             write_vault(vault_of(path), vault)
             _convert(path, None, open_vault(path, users_key(VARIABLE, path)))
         key = data_key_of(path)
-        return 0 if key is None else recrypt(_files(path), key.files, encrypt=True)
+        if key is None:
+            return 0
+        return recrypt(_files(path), key.files, encrypt=True) + elsewhere(key.files, True)
 
 
-def decrypt(path: Path) -> int:
-    """Decrypt a store that nobody uses, its files first. A call that was interrupted is finished by
-    the next one. Returns how many files were decrypted.
+def decrypt(path: Path, elsewhere: Recrypt = _nothing_elsewhere) -> int:
+    """Decrypt a store that nobody uses, its files first, also those `elsewhere`. A call that was
+    interrupted is finished by the next one. Returns how many files were decrypted.
 
     Raises:
         StoreError: the store is in use or not encrypted, the key is wrong, or there is no room.
@@ -131,7 +141,7 @@ def decrypt(path: Path) -> int:
         key = data_key_of(path)
         if key is None:
             raise StoreError(f"The store {str(path)!r} is not encrypted")
-        decrypted = recrypt(_files(path), key.files, encrypt=False)
+        decrypted = elsewhere(key.files, False) + recrypt(_files(path), key.files, encrypt=False)
         _convert(path, key, None)
         vault_of(path).unlink()
         return decrypted

@@ -219,6 +219,15 @@ class BlobsContract:
         for ref in (used, again, young):
             assert await blobs.stat(ref.file_id) == ref
 
+    async def test_the_ids_of_all_files_are_listed_in_order(self, blobs: Blobs) -> None:
+        refs = [await put(blobs, word) for word in (b"one", b"two", b"three")]
+        await put(blobs, b"one")
+        await blobs.remove(refs[1].file_id)
+
+        listed = [file_id async for file_id in blobs.file_ids()]
+
+        assert listed == sorted([refs[0].file_id, refs[2].file_id])
+
     async def test_the_media_type_comes_from_the_bytes(self, blobs: Blobs) -> None:
         words = (b"Hello", b"<html><p>Hello", b"", b"\x00\x01", b"GIF89a\x01\x00\x01\x00\x00")
 

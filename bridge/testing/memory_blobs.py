@@ -87,6 +87,11 @@ class MemoryBlobs:
         """Return the number of stored files and the sum of their bytes."""
         return BlobTotal(len(self._kept), sum(len(blob.content) for blob in self._kept.values()))
 
+    async def file_ids(self) -> AsyncGenerator[str]:
+        """Yield the ids of all stored files, in the order of their hashes."""
+        for file_id in sorted(self._kept):
+            yield file_id
+
     async def close(self) -> None:
         """Do nothing: there is nothing to release."""
         return

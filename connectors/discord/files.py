@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from pydantic import JsonValue
 
 from bridge.content.cards.tree import Asset
-from bridge.errors import FileError, Refused
+from bridge.errors import FileError, Refused, StoreUnreachable, Unavailable
 from bridge.model import Call, Raw
 from bridge.ports.abilities.files import FileAddress
 from bridge.ports.files import Files
@@ -44,7 +44,8 @@ async def opened(
 ) -> AsyncGenerator[tuple[Mapping[str, JsonValue] | None, tuple[FilePart, ...]]]:
     """Yield the body with one `attachments` entry for each file, and the files' byte streams.
 
-    The streams are open while the block lasts. Raises Refused if a file cannot be read.
+    The streams are open while the block lasts. Raises Refused if a file cannot be read, Unavailable
+    if it cannot now.
     """
     if not call.files or body is None:
         yield body, ()
@@ -61,6 +62,10 @@ async def opened(
                 chunks = await stack.enter_async_context(files.blobs.open(file.file_id))
             except FileError as error:
                 raise Refused(f"The file {file.name!r} cannot be sent: {error}") from error
+            except StoreUnreachable as error:
+                raise Unavailable(
+                    f"The file {file.name!r} cannot be sent now: {error.public}"
+                ) from error
             name = f"{_SPOILER}{file.name}" if file.spoiler and not named_in_body else file.name
             parts.append(FilePart(name, file.media_type, chunks))
         attachments: list[JsonValue] = [

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from bridge.content.cards.tree import Asset
-from bridge.errors import FileError, Refused
+from bridge.errors import FileError, Refused, StoreUnreachable, Unavailable
 from bridge.model import Raw, Upload
 from bridge.ports.abilities.files import FileAddress
 from bridge.ports.fetch import Bearer
@@ -46,7 +46,7 @@ class PlatformFiles:
 async def stage(api: WebApi, files: Files, upload: Upload) -> str:
     """Upload a file and return its id; nobody sees the file until it is shared.
 
-    Raises Refused when the blob cannot be read, and PlatformError.
+    Raises Refused when the blob cannot be read, Unavailable when it cannot now, and PlatformError.
     """
     ticket = await api.read(
         "files.getUploadURLExternal", filename=upload.name, length=str(upload.size),
@@ -57,6 +57,8 @@ async def stage(api: WebApi, files: Files, upload: Upload) -> str:
             await api.upload(text_at(ticket, "upload_url"), _each(chunks), upload.size)
     except FileError as error:
         raise Refused(f"The file {upload.name!r} cannot be sent: {error}") from error
+    except StoreUnreachable as error:
+        raise Unavailable(f"The file {upload.name!r} waits: {error.public}") from error
     return text_at(ticket, "file_id")
 
 

@@ -1,6 +1,7 @@
 """Puts a large file and reads it again; prints MB/s of each, and by how many MB memory grew.
 
-Run as `python -m tests.store.large_blob FOLDER MEGABYTES`.
+Run as `python -m tests.store.large_blob FOLDER MEGABYTES`, and with `URL BUCKET` for the files of
+an S3 server.
 """
 
 from __future__ import annotations
@@ -12,8 +13,11 @@ import time
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
+from bridge.ports.blobs import Blobs
 from bridge.runtime.clock import SystemClock
-from bridge.store.blobs import DiskBlobs, open_blobs
+from bridge.store.blobs import open_blobs
+from bridge.store.s3.blobs import open_s3_blobs
+from bridge.store.s3.place import S3Keys, S3Place
 
 _CHUNK = 64 * 1024  # as they come from the network
 
@@ -28,7 +32,7 @@ def most_memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
 
 
-async def through(blobs: DiskBlobs, megabytes: int) -> tuple[float, float]:
+async def through(blobs: Blobs, megabytes: int) -> tuple[float, float]:
     """Seconds to put it, and to read it."""
     start = time.perf_counter()
     ref = await blobs.put(chunks(megabytes), limit=megabytes * 1_000_000)
@@ -39,8 +43,14 @@ async def through(blobs: DiskBlobs, megabytes: int) -> tuple[float, float]:
     return put_at - start, time.perf_counter() - put_at
 
 
-async def main(folder: Path, megabytes: int) -> None:
-    blobs = await open_blobs(folder, clock=SystemClock())
+async def main(folder: Path, megabytes: int, *server: str) -> None:
+    blobs: Blobs
+    if server:
+        url, bucket = server
+        place = S3Place(bucket, "", url, "us-east-1", S3Keys("id", "secret"))
+        blobs = await open_s3_blobs(place, folder, clock=SystemClock())
+    else:
+        blobs = await open_blobs(folder, clock=SystemClock())
     await through(blobs, 1)
     before = most_memory()
     writing, reading = await through(blobs, megabytes)
@@ -50,4 +60,4 @@ async def main(folder: Path, megabytes: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), int(sys.argv[2])))
+    asyncio.run(main(Path(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:]))

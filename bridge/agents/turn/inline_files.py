@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 
 from bridge.content.messages.parts import MediaPart
-from bridge.errors import FileError
+from bridge.errors import FileError, StoreUnreachable
 from bridge.model import Loss
 from bridge.model.blob_ids import sha256_of
 from bridge.ports.files import Files
@@ -62,15 +62,17 @@ async def _inlined(
     if files is None:
         return part, 0, "the bridge stores no files"
     file_id = part.source.file_id or ""
-    ref = await files.blobs.stat(file_id)
-    if ref is None:
-        return part, 0, "it is no longer stored"
-    if ref.size > left:
-        return part, 0, f"{ref.size} bytes exceed the limit of the request"
     try:
+        ref = await files.blobs.stat(file_id)
+        if ref is None:
+            return part, 0, "it is no longer stored"
+        if ref.size > left:
+            return part, 0, f"{ref.size} bytes exceed the limit of the request"
         async with files.blobs.open(file_id) as chunks:
             content = b"".join([chunk async for chunk in chunks])
     except FileError as error:
         return part, 0, str(error)
+    except StoreUnreachable as error:
+        return part, 0, error.public
     source = MediaSource(base64=base64.b64encode(content).decode())
     return part.model_copy(update={"source": source}), len(content), ""

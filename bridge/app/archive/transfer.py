@@ -8,10 +8,12 @@ import tempfile
 from collections.abc import Callable, Collection, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 from bridge.app.archive.formats import all_cards
+from bridge.app.archive.stored_files import StoredFiles
+from bridge.app.files.blob_store import open_blob_store, read_blob_store
 from bridge.app.opening import open_to_read, open_to_write
 from bridge.app.settings.store import StoreSettings
 from bridge.archive.exporting import ExportReport, export
@@ -22,23 +24,16 @@ from bridge.errors import ConfigError
 from bridge.model.export_records import ArchiveFilter
 from bridge.ports.exports import ExportFormat, NamesPayloads, ReadOptions, WriteOptions
 from bridge.runtime.clock import SystemClock
-from bridge.store.blobs import open_blobs, open_stored
 from bridge.store.sql_store import SqlStore
-from bridge.store.vault import files_key_of
 
 _EVERYTHING = ArchiveFilter(deleted=True)
 
 
 @dataclass(frozen=True)
 class Archive:
-    """The store and the folder of its files."""
+    """The store, and whether its files are in a folder beside it or in a bucket."""
 
     store: StoreSettings
-
-    @property
-    def blobs(self) -> Path:
-        """The folder of the files."""
-        return self.store.path.with_suffix(".blobs")
 
 
 async def import_file(
@@ -74,8 +69,7 @@ async def _import(
     reader = form.reader(path, options)
     blobs = None
     if archive is not None:
-        key = files_key_of(archive.store.path)
-        blobs = await open_blobs(archive.blobs, clock=SystemClock(), key=key)
+        blobs = await open_blob_store(archive.store.path, archive.store.blobs, clock=SystemClock())
     try:
         # Only what the options say makes the same file another import.
         import_name = f"{form.name}:{options.workspace or ''}:{options.timezone or ''}"
@@ -129,11 +123,25 @@ async def _export(
             raise ConfigError(f"{str(path)!r} exists already: choose another name, or remove it")
     part = target.with_name(f".{target.name}.part{target.suffix}")
     _remove(part)
-    files = _no_file
-    if archive is not None:
-        files = partial(open_stored, archive.blobs, files_key_of(archive.store.path))
-    options = WriteOptions(files, all_cards())
-    writer = form.writer(part, options)
+    with _stored_files(archive, target.parent) as files:
+        report = await _write(part, form, files, store, selection, names, redact, on_progress)
+        part.rename(target)
+    sums.write_text("".join(f"{digest}  {name}\n" for digest, name in digests(target)))
+    return report
+
+
+async def _write(
+    part: Path,
+    form: ExportFormat,
+    files: Callable[[str], BinaryIO | None],
+    store: SqlStore,
+    selection: ArchiveFilter,
+    names: Collection[str] | None,
+    redact: Collection[Kind],
+    on_progress: Callable[[int], None],
+) -> ExportReport:
+    """What fails leaves nothing."""
+    writer = form.writer(part, WriteOptions(files, all_cards()))
     if writer is None:
         raise ConfigError(f"{form.title} ({form.name}) can only be read")
     if redact:
@@ -141,14 +149,28 @@ async def _export(
     elif isinstance(form, NamesPayloads):
         selection = replace(selection, payloads=form.payloads)
     try:
-        report = await export(store, writer, selection, names=names, on_progress=on_progress)
-        part.rename(target)
+        return await export(store, writer, selection, names=names, on_progress=on_progress)
     except BaseException:
         writer.close()
         _remove(part)
         raise
-    sums.write_text("".join(f"{digest}  {name}\n" for digest, name in digests(target)))
-    return report
+
+
+@contextmanager
+def _stored_files(
+    archive: Archive | None, folder: Path
+) -> Generator[Callable[[str], BinaryIO | None]]:
+    if archive is None:
+        yield _no_file
+        return
+    files = StoredFiles(
+        lambda: read_blob_store(archive.store.path, archive.store.blobs, clock=SystemClock()),
+        folder,
+    )
+    try:
+        yield files.open
+    finally:
+        files.close()
 
 
 async def convert_file(

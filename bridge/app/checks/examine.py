@@ -13,6 +13,7 @@ from typing import TypeAlias
 from bridge.app.account_values import Overlay
 from bridge.app.build import build_agents, build_connectors, build_policies
 from bridge.app.checks.accounts import check_account
+from bridge.app.checks.blobs import files_of_store
 from bridge.app.checks.readiness import (
     REACHABLE,
     TOOLS_TODO,
@@ -67,7 +68,7 @@ async def examine(config: Path, settings: Settings, *, offline: bool = False) ->
         return [("Configuration", [Finding("error", str(error), "install it again")])]
     chapters: list[Chapter] = [
         ("Configuration", _configuration(config, settings)),
-        ("Store", await _store(settings)),
+        ("Store", await _store(settings) + await files_of_store(settings.store, offline=offline)),
         ("Web server", _web(settings)),
     ]
     async with _known_store(settings) as store:

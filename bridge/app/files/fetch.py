@@ -17,7 +17,14 @@ from yarl import URL
 
 from bridge.app.files.addresses import Addresses, OpenResolver, socket_to_open
 from bridge.content.media.types import HTML, UNKNOWN, agreed_type, registered_type
-from bridge.errors import BridgeError, FileGone, FileRefused, FileTooLarge, FileUnavailable
+from bridge.errors import (
+    BridgeError,
+    FileGone,
+    FileRefused,
+    FileTooLarge,
+    FileUnavailable,
+    StoreUnreachable,
+)
 from bridge.ports.blobs import Blobs
 from bridge.ports.fetch import Bearer, Fetched
 
@@ -106,7 +113,10 @@ class GuardedFetcher:
     async def _keep(self, answer: aiohttp.ClientResponse, declared: str, limit: int) -> Fetched:
         if (answer.content_length or 0) > limit:
             raise _too_large(answer, limit)
-        blob = await self._blobs.put(_file(answer, self._limits, limit), limit=limit)
+        try:
+            blob = await self._blobs.put(_file(answer, self._limits, limit), limit=limit)
+        except StoreUnreachable as error:
+            raise FileUnavailable(str(error)) from error
         content_type = answer.headers.get("Content-Type", "")
         if _is_page_instead(declared, content_type, blob.media_type):
             raise FileGone(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, cast, get_origin
 
 from pydantic import BaseModel, Field, PrivateAttr, ValidationError
 from pydantic_core import ErrorDetails
@@ -632,12 +632,21 @@ def _reference_problem(ref: SecretRef) -> str:
     return ": this looks like the secret itself" if odd else ""
 
 
-def _is_secret(model: type[BaseModel], loc: tuple[int | str, ...]) -> bool:
-    """Whether this place holds a SecretRef: errors never show the value there."""
-    field = model.model_fields.get(str(loc[0])) if loc else None
-    if field is None:
-        return False
-    return SecretRef in (field.annotation, *getattr(field.annotation, "__args__", ()))
+def _secret_key(model: type[BaseModel], loc: tuple[int | str, ...]) -> str | None:
+    """The key at or above this place that holds a SecretRef: errors never show the value there.
+    None if there is none."""
+    annotation: Any = model
+    for index, step in enumerate(loc):
+        kinds = (annotation, *getattr(annotation, "__args__", ()))
+        models = [k for k in kinds if isinstance(k, type) and issubclass(k, BaseModel)]
+        field = models[0].model_fields.get(str(step)) if models else None
+        if field is None:
+            return None
+        annotation = field.annotation
+        if annotation is SecretRef or SecretRef in getattr(annotation, "__args__", ()):
+            named = loc[index + 1 : index + 2] if get_origin(annotation) is dict else ()
+            return str((*named, step)[0])
+    return None
 
 
 def _secret_todo(key: str) -> str:
@@ -659,8 +668,8 @@ def _problems(error: ValidationError, model: type[BaseModel]) -> list[str]:
             texts.append(f"{where}: unknown key{nearest(str(detail['loc'][-1]), keys)}")
         elif detail["type"] == "missing":
             texts.append(f"{where}: this key is needed")
-        elif _is_secret(model, detail["loc"]):
-            texts.append(f"{where}: {_secret_todo(str(detail['loc'][:2][-1]))}")
+        elif (key := _secret_key(model, detail["loc"])) is not None:
+            texts.append(f"{where}: {_secret_todo(key)}")
         elif detail["type"] == "too_short" and _has_deeper(details, detail["loc"]):
             continue  # pydantic counts only the valid items
         else:

@@ -70,6 +70,8 @@ def named_secrets(settings: Settings) -> Iterator[tuple[str, str, SecretRef]]:
         *((f"agents.{name}", entry.options) for name, entry in settings.agents.items()),
         *((f"tools.{name}", entry) for name, entry in settings.tools.items()),
     ]
+    if settings.store.blobs is not None:
+        parts.append(("store.blobs", settings.store.blobs))
     for part, options in parts:
         yield from ((part, key, ref) for key, ref in secrets_of(options))
 

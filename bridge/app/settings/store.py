@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
+from bridge.app.settings.blobs import BlobSettings
 from bridge.app.settings.strict import StrictSettings
 from bridge.app.settings.yaml_file import DEFAULT_STORE
 from bridge.model.secret_refs import SecretRef
@@ -33,6 +34,11 @@ class StoreSettings(StrictSettings):
     synchronous: Literal["FULL", "NORMAL"] = Field(
         default="FULL",
         description="FULL survives a power cut with every message; NORMAL is a little faster.",
+    )
+
+    blobs: BlobSettings | None = Field(
+        default=None,
+        description="The bucket of files; null: a folder beside the store.",
     )
 
     @field_validator("url")

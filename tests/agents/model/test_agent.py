@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from bridge.agents.turn.inputs import TurnInputs
 from bridge.app.settings.file import settings_of
-from bridge.errors import ConfigError
+from bridge.errors import ConfigError, StoreUnreachable
 from bridge.model.refs import ActorId
 from bridge.model.turns import (
     AgentEvent,
@@ -33,10 +33,12 @@ from bridge.model.turns import (
     TurnFailed,
     UsageReported,
 )
+from bridge.ports.blobs import BlobRef
 from bridge.ports.fetch import Fetcher
 from bridge.ports.files import Files
 from bridge.runtime.clock import SystemClock
 from bridge.store.blobs import open_blobs
+from bridge.testing.memory_blobs import MemoryBlobs
 from bridge.uacs import (
     FilePart,
     ImagePart,
@@ -386,6 +388,28 @@ async def test_stored_files_are_sent_inline_up_to_the_limit(vendor: Vendor, tmp_
     assert whole.index(encoded) < whole.index("What is this?")
     assert encoded not in cut
     assert "image" in cut
+
+
+@vendors
+async def test_an_agent_answers_also_while_the_files_are_away(vendor: Vendor) -> None:
+    class Away(MemoryBlobs):
+        async def stat(self, file_id: str) -> BlobRef | None:
+            raise StoreUnreachable("s3://files cannot be reached")
+
+    blobs = Away(SystemClock())
+    stored = await blobs.put(_pieces(b"All is well."), limit=1000)
+    files = Files(blobs, cast("Fetcher", None))
+    parts = [
+        TextPart(text="What is this?"),
+        FilePart(source=MediaSource(file_id=stored.file_id), media_type="text/plain"),
+    ]
+    conversation = room(message_from("slack:T:U1", parts, "Alice Smith"))
+    async with model_server(vendor.stream(vendor.says("A dot."))) as api:
+        answered = await answer(vendor, api.url, conversation, tools(files))
+
+    assert text_of(answered) == "A dot."
+    assert "What is this?" in str(api.requests[0])
+    assert "s3://" not in str(api.requests[0])
 
 
 async def _pieces(content: bytes) -> AsyncIterator[bytes]:

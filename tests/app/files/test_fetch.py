@@ -30,6 +30,7 @@ from bridge.errors import (
     FileTooLarge,
     FileUnavailable,
     StoreFull,
+    StoreUnreachable,
 )
 from bridge.ports.blobs import BlobRef, BlobTotal
 from bridge.ports.fetch import Bearer, Fetched
@@ -92,6 +93,16 @@ def leads_to(target: Callable[[web.Request], str], status: int = 302) -> Handler
         return web.Response(status=status, headers={"Location": target(request)})
 
     return handle
+
+
+async def test_a_file_that_cannot_be_stored_now_comes_later() -> None:
+    class Away(MemoryBlobs):
+        async def put(self, chunks: AsyncIterable[bytes], *, limit: int) -> BlobRef:
+            raise StoreUnreachable("The files in s3://files cannot be reached")
+
+    async with serving(answers()) as port, fetching(Away(SystemClock())) as fetcher:
+        with pytest.raises(FileUnavailable, match="s3://files cannot be reached"):
+            await fetcher.fetch(f"http://127.0.0.1:{port}/a.png")
 
 
 # --- the file -----------------------------------------------------------------------------------

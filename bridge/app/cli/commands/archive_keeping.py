@@ -143,23 +143,25 @@ async def _erase(
     if running := running_bridge(place.path):
         return running.ask("/admin/erase", {**order, "dry_run": not yes}, _DEADLINE)
     async with changing(place) as store:
-        return await _erase_here(place.path, store, order, dry_run=not yes)
+        return await _erase_here(place, store, order, dry_run=not yes)
 
 
 async def _erase_here(
-    path: Path, store: Store, order: Mapping[str, Any], *, dry_run: bool
+    place: StoreSettings,
+    store: Store,
+    order: Mapping[str, Any],
+    *,
+    dry_run: bool,
 ) -> dict[str, Any]:
     from bridge.app.archive.erasing import erase, erasure_of
+    from bridge.app.files.blob_store import open_blob_store
     from bridge.runtime.clock import SystemClock
-    from bridge.store.blobs import open_blobs
-    from bridge.store.vault import files_key_of
 
     erasure = erasure_of(order)
     if dry_run:
         record = await store.erase(erasure, dry_run=True)
         return {"counts": dict(record.counts), "cleaned": True}
-    key = files_key_of(path)
-    blobs = await open_blobs(path.with_suffix(".blobs"), clock=SystemClock(), key=key)
+    blobs = await open_blob_store(place.path, place.blobs, clock=SystemClock())
     try:
         record, cleaned = await erase(store, blobs, erasure, alone=True)
     finally:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from bridge.app.cli.commands.db_blobs import blobs, files_text, recrypt_in_bucket
 from bridge.app.cli.commands.options import config_option, json_option, settings_from
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -19,6 +20,9 @@ def command() -> None:
     A backup does not contain the key that seals the store's secrets (the `.key` file beside it, or
     UACS_BRIDGE_KEY): store the key separately.
     """
+
+
+command.add_command(blobs)
 
 
 @command.command("migrate")
@@ -183,6 +187,8 @@ def size(config: Path, as_json: bool) -> None:
     rows = [(subject, bytes_text(own)) for subject, own in subjects.items()]
     rows += [("free pages", bytes_text(whole.free)), ("write-ahead log", bytes_text(whole.log))]
     rows.append((f"{whole.file_count:,} files", bytes_text(whole.files)))
+    if settings.blobs is not None:
+        rows.append(files_text(settings))
     click.echo(table(("what", "size"), rows, indent=""))
 
 
@@ -275,8 +281,9 @@ def encrypt(config: Path) -> None:
     from bridge.store.maintenance import encrypt
     from bridge.store.vault import vault_of
 
-    path = must_be_file(settings_from(config).store, "encrypt the disk of its server")
-    files = encrypt(path)
+    settings = settings_from(config).store
+    path = must_be_file(settings, "encrypt the disk of its server")
+    files = encrypt(path, recrypt_in_bucket(settings))
     click.echo(f"Encrypted: {path} and {files:,} files")
     click.echo(f"Back up {vault_of(path)} with the store; keep the key elsewhere")
 
@@ -295,8 +302,9 @@ def decrypt(config: Path) -> None:
     from bridge.app.opening import must_be_file
     from bridge.store.maintenance import decrypt
 
-    path = must_be_file(settings_from(config).store, "only its server can decrypt it")
-    files = decrypt(path)
+    settings = settings_from(config).store
+    path = must_be_file(settings, "only its server can decrypt it")
+    files = decrypt(path, recrypt_in_bucket(settings))
     click.echo(f"Decrypted: {path} and {files:,} files")
 
 

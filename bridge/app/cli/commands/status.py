@@ -58,7 +58,7 @@ async def _facts(config: Path) -> dict[str, Any]:
     from bridge.app.opening import size_of
 
     async with reading(settings.store) as store:
-        size = await size_of(settings.store)
+        size, bucket = await size_of(settings.store), settings.store.blobs
         status = await store.status()
         failed = await store.failed_rows(5)
         spent = await quota_usage(store)
@@ -78,7 +78,7 @@ async def _facts(config: Path) -> dict[str, Any]:
         "outbox": dict(status.outbox),
         "turns": dict(status.turns),
         "messages": status.messages,
-        "size": dataclasses.asdict(size),
+        "size": {**dataclasses.asdict(size), "bucket": bucket and bucket.url},
         "spent": spent,
         "lanes": [
             {"lane": lane.lane, "account": lane.account, "waiting": lane.waiting,
@@ -164,7 +164,10 @@ def _lines(status: Mapping[str, Any]) -> Iterator[str]:
     size = status["size"]
     yield f"  database  {bytes_text(size['database'])}, of which {bytes_text(size['free'])} free"
     yield f"  log       {bytes_text(size['log'])}"
-    yield f"  files     {bytes_text(size['files'])} in {size['file_count']:,} files"
+    if size["bucket"] is not None:
+        yield f"  files     in {size['bucket']}"  # to count them takes a request for each 1,000
+    else:
+        yield f"  files     {bytes_text(size['files'])} in {size['file_count']:,} files"
     if status["spent"]:
         yield "\n" + heading("What agents cost in 24 hours")
         from bridge.app.cli.commands.quota import usage_rows

@@ -18,11 +18,18 @@ if TYPE_CHECKING:
 
 
 def store_of(store: Path | None, config: Path) -> StoreSettings:
-    """The store of the option --store, else that of the configuration."""
+    """The store of the option --store, else that of the configuration. The settings of the
+    configuration are those of its own file as well."""
     from bridge.app.cli.commands.options import settings_from
     from bridge.app.settings.store import StoreSettings
 
-    return settings_from(config).store if store is None else StoreSettings(path=store)
+    if store is None:
+        return settings_from(config).store
+    if config.exists():
+        own = settings_from(config).store
+        if own.url is None and own.path.absolute() == store.absolute():
+            return own
+    return StoreSettings(path=store)
 
 
 @asynccontextmanager

@@ -1,0 +1,1 @@
+"""Stored files as objects of an S3 bucket; needs the extra `s3`."""
