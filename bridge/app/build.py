@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from functools import partial
 from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 import structlog
 from pydantic import BaseModel
@@ -23,6 +24,7 @@ from bridge.app.agent_directory.tools import AgentTools
 from bridge.app.files.fetch import FetchLimits, GuardedFetcher
 from bridge.app.files.file_links import FileLinks
 from bridge.app.files.pictures import AgentPicture, AuthorPictures, agent_picture
+from bridge.app.installs.desk import Installs, build_installs
 from bridge.app.origin import check_one_place
 from bridge.app.redaction import hide_secrets
 from bridge.app.rooms.find import find_rooms
@@ -39,11 +41,13 @@ from bridge.model import AccountId, RoomId
 from bridge.model.secret_refs import SecretRef
 from bridge.policies.guarded import GuardedAgent
 from bridge.policies.secrets import Secrets
+from bridge.ports.abilities.http import AsgiApp
 from bridge.ports.agent import Agent
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, ConnectorTools
 from bridge.ports.content_policy import ContentPolicy
 from bridge.ports.files import Files
+from bridge.ports.installs import Tenancy
 from bridge.ports.key_values import KeyValues
 from bridge.ports.secrets import SecretSource
 from bridge.ports.store.whole import Store
@@ -79,6 +83,7 @@ class Bridge:
     - `problems`: parts of the configuration that do not work; the rest runs.
     - `unready`: parts that depend on other services that are not ready, and what is wrong.
     - `running`: the bridge routes messages and does not stop yet.
+    - `file_settings`: the settings of the file; `settings` has guests and tenants, too.
     """
 
     settings: Settings
@@ -95,6 +100,8 @@ class Bridge:
     pictures: AuthorPictures
     directory: Directory
     consultations: Consultations
+    installs: Installs
+    file_settings: Settings
 
     unready: dict[str, str] = field(default_factory=dict[str, str])
     reload: Callable[[], Awaitable[list[str]]] = reload_unavailable
@@ -103,10 +110,23 @@ class Bridge:
 
     def __post_init__(self) -> None:
         self.watch = StoreWatch(self.store, self.clock)
+        self._http_apps: WeakKeyDictionary[Connector, AsgiApp | None] = WeakKeyDictionary()
+
+    def http_app(self, account: AccountId) -> AsgiApp | None:
+        """Return what answers the platform's requests for an account; None if there is no such
+        account, or its platform sends none."""
+        connector = self.connectors.get(account)
+        http = connector.abilities.http if connector else None
+        if connector is None or http is None:
+            return None
+        if connector not in self._http_apps:
+            self._http_apps[connector] = http.app(self.router.inbox)
+        return self._http_apps[connector]
 
     async def close(self) -> None:
         for connector in self.connectors.values():
             await connector.close()
+        await self.installs.close()
         await self.tools.close()
         await close_files(self.files)
         await self.store.close()
@@ -158,13 +178,20 @@ async def build(settings: Settings) -> Bridge:
     files: Files | None = None
     try:
         await check_needs(settings, SecretReader(store))
-        settings = with_guests(settings, await guests_of(store))
+        current = _Current(settings)
+        installs = build_installs(
+            settings, store, clock, SecretReader(store), lambda: current.settings()
+        )
+        file_settings = settings
+        settings = await installs.accounts_in(with_guests(settings, await guests_of(store)))
         links = file_links(settings, clock)
         files = await open_files(settings, clock, links)
         instance = await instance_of(store, lambda: uuid4().hex)
-        connectors = build_connectors(settings, store, clock, files=files, instance=instance)
+        connectors = build_connectors(
+            settings, store, clock, files=files, instance=instance,
+            tenancy_of=partial(tenancy_of, installs, file_settings),
+        )  # fmt: skip
         agents = build_agents(settings, store, clock, files)
-        current = _Current(settings)
         ranking = ModelRanking(agents, lambda: current.settings().openfloor.ranker, clock)
         directory = Directory(current.home, current.directory, clock, ranking)
         consultations = Consultations(
@@ -196,12 +223,18 @@ async def build(settings: Settings) -> Bridge:
     )  # fmt: skip
     bridge = Bridge(
         settings, store, connectors, agents, rooms, router, clock, problems, files, links, tools,
-        pictures, directory, consultations,
+        pictures, directory, consultations, installs, file_settings,
     )  # fmt: skip
+    installs.app_of = bridge.http_app
     current.settings = lambda: bridge.settings
     current.room_of = lambda room: bridge.rooms.by_id.get(room)
     current.visitors = lambda: router.operations.visitors
     return bridge
+
+
+def tenancy_of(installs: Installs, file: Settings, account: str, platform: str) -> Tenancy | None:
+    """The tenancy of an account that serves tenants; None for one of the file."""
+    return installs.tenancy_of(AccountId(account), platform, file)
 
 
 async def _agent_at(
@@ -270,7 +303,8 @@ def build_policies(settings: Settings) -> dict[str, ContentPolicy]:
 def secret_refs(settings: Settings) -> frozenset[SecretRef]:
     """The secrets that accounts and agents of the configuration refer to."""
     entries = (*settings.accounts.values(), *settings.agents.values())
-    return frozenset(ref for entry in entries for _, ref in secrets_of(entry.options))
+    options = (*(entry.options for entry in entries), *settings.installs.apps.values())
+    return frozenset(ref for own in options for _, ref in secrets_of(own))
 
 
 async def known_secrets(refs: Collection[SecretRef], secrets: SecretSource) -> set[str]:
@@ -336,6 +370,7 @@ def build_connectors(
     key_value_access: KeyValueAccess | None = None,
     files: Files | None = None,
     instance: str = "",
+    tenancy_of: Callable[[str, str], Tenancy | None] = lambda _account, _platform: None,
 ) -> dict[AccountId, Connector]:
     """A connector for each account (or `only` these); imports only their platforms."""
     secrets = SecretReader(store)
@@ -355,6 +390,7 @@ def build_connectors(
             cards=cards,
             send_deadline=settings.delivery.send_deadline,
             instance=instance,
+            tenancy=tenancy_of(name, entry.platform),
         )
         built[account] = connector_type(entry.platform).build(account, entry.options, tools)
     return built

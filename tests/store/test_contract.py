@@ -15,12 +15,18 @@ from bridge.testing.store_contract_catch_up import CatchUpContract
 from bridge.testing.store_contract_directs import DirectsContract
 from bridge.testing.store_contract_feedback import FeedbackContract
 from bridge.testing.store_contract_reading import ReadingContract
+from bridge.testing.store_contract_tenants import TenantsContract
 
 KEY = bytes(range(32))
 
 
 class TestSqliteStore(
-    StoreContract, CatchUpContract, ReadingContract, DirectsContract, FeedbackContract
+    StoreContract,
+    CatchUpContract,
+    ReadingContract,
+    DirectsContract,
+    FeedbackContract,
+    TenantsContract,
 ):
     @pytest.fixture
     async def store(self, clock: ManualClock, tmp_path: Path) -> AsyncIterator[Store]:
@@ -30,7 +36,12 @@ class TestSqliteStore(
 
 
 class TestSqliteInMemory(
-    StoreContract, CatchUpContract, ReadingContract, DirectsContract, FeedbackContract
+    StoreContract,
+    CatchUpContract,
+    ReadingContract,
+    DirectsContract,
+    FeedbackContract,
+    TenantsContract,
 ):
     @pytest.fixture
     async def store(self, clock: ManualClock) -> Store:

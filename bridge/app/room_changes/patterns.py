@@ -69,5 +69,7 @@ def _seats(rooms: Rooms) -> set[tuple[RoomId, AgentMembership]]:
 
 
 def _has_patterns(bridge: Bridge) -> bool:
+    if bridge.settings.installs.rooms:  # a tenant with patterns may come at any time
+        return True
     rooms = bridge.settings.rooms.values()
     return any(member.is_pattern for room in rooms for member in room.members)

@@ -1,0 +1,186 @@
+"""`uacs-bridge tenants`: the workspaces that installed an app of the bridge."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bridge.app.cli.commands.options import config_option, json_option, settings_from
+from bridge.app.printing import nothing, print_json, printable, table, when
+
+if TYPE_CHECKING:
+    from bridge.model.tenants import Tenant
+
+_tenant = click.argument("tenant", metavar="TENANT")
+
+
+@click.group("tenants")
+def command() -> None:
+    """List, approve and suspend the workspaces that installed an app.
+
+    TENANT is its id, the platform's id of it, or its name.
+    """
+
+
+@command.command("list")
+@config_option
+@json_option
+def list_(config: Path, as_json: bool) -> None:
+    """List all tenants, oldest installation first.
+
+    \b
+    Examples:
+      uacs-bridge tenants list -c bridge.yaml
+    """
+    from bridge.app.installs.orders import tenant_json
+
+    tenants = asyncio.run(_tenants(config))
+    if as_json:
+        print_json([tenant_json(tenant) for tenant in tenants])
+        return
+    rows = [
+        (tenant.id, tenant.name, tenant.state, when(tenant.installed_at), tenant.trouble)
+        for tenant in tenants
+    ]
+    empty = nothing("tenants yet", "people install an app at <public_url>/oauth.")
+    click.echo(table(("tenant", "name", "state", "since", "trouble"), rows, indent="", empty=empty))
+
+
+@command.command("show")
+@_tenant
+@config_option
+@json_option
+def show(tenant: str, config: Path, as_json: bool) -> None:
+    """Show one tenant: who installed it, when its token ends, its limits. Never its tokens.
+
+    \b
+    Examples:
+      uacs-bridge tenants show slack:T0ACME
+    """
+    from bridge.app.installs.orders import tenant_json
+
+    found = asyncio.run(_find(config, tenant))
+    if as_json:
+        print_json(tenant_json(found))
+        return
+    ends = "never" if found.expires_at is None else when(found.expires_at)
+    limits = [f"{name} {n}" for name, n in vars(found.limits).items() if n is not None]
+    lines = {
+        "tenant": found.id, "name": found.name, "state": found.state,
+        "installed by": found.installed_by or "unknown", "installed": when(found.installed_at),
+        "token ends": ends, "limits": ", ".join(limits) or "as the configuration says",
+        "trouble": found.trouble or "none",
+    }  # fmt: skip
+    click.echo("\n".join(f"{name}: {printable(value)}" for name, value in lines.items()))
+
+
+@command.command("approve")
+@_tenant
+@config_option
+def approve(tenant: str, config: Path) -> None:
+    """Let a tenant that waits for approval begin.
+
+    Works while the bridge runs.
+
+    \b
+    Examples:
+      uacs-bridge tenants approve slack:T0ACME
+    """
+    _change(config, "approve", tenant)
+
+
+@command.command("suspend")
+@_tenant
+@config_option
+def suspend(tenant: str, config: Path) -> None:
+    """Stop serving a tenant; its messages and tokens are kept.
+
+    Works while the bridge runs. Installing the app again does not end it.
+
+    \b
+    Examples:
+      uacs-bridge tenants suspend slack:T0ACME
+    """
+    _change(config, "suspend", tenant)
+
+
+@command.command("resume")
+@_tenant
+@config_option
+def resume(tenant: str, config: Path) -> None:
+    """Serve a suspended tenant again; the bridge catches up with what was said meanwhile.
+
+    Works while the bridge runs.
+
+    \b
+    Examples:
+      uacs-bridge tenants resume slack:T0ACME
+    """
+    _change(config, "resume", tenant)
+
+
+@command.command("rotate-keys")
+@click.argument("tenant", metavar="[TENANT]", required=False)
+@config_option
+def rotate_keys(tenant: str | None, config: Path) -> None:
+    """Seal the tokens of a tenant, or of all, with new keys.
+
+    Works while the bridge runs, which sends on meanwhile. The tokens themselves stay the same.
+
+    \b
+    Examples:
+      uacs-bridge tenants rotate-keys
+      uacs-bridge tenants rotate-keys slack:T0ACME
+    """
+    tenants, secrets = asyncio.run(_rotate_keys(config, tenant))
+    click.echo(f"Sealed {secrets} tokens of {tenants} tenants with new keys")
+
+
+def _change(config: Path, order: str, name: str) -> None:
+    own_id, state = asyncio.run(_changed(config, order, name))
+    click.echo(f"{own_id} is {state} now")
+
+
+async def _tenants(config: Path) -> list[Tenant]:
+    from bridge.app.cli.commands.stores import reading
+
+    async with reading(settings_from(config)) as store:
+        return list(await store.tenants())
+
+
+async def _find(config: Path, name: str) -> Tenant:
+    from bridge.app.cli.commands.stores import reading
+    from bridge.app.installs.orders import find_tenant
+
+    async with reading(settings_from(config)) as store:
+        return await find_tenant(store, name)
+
+
+async def _changed(config: Path, order: str, name: str) -> tuple[str, str]:
+    from bridge.app.cli.commands.stores import writing
+    from bridge.app.control import running_bridge
+    from bridge.app.installs.orders import change_tenant
+
+    settings = settings_from(config)
+    tenant = await _find(config, name)
+    if running := running_bridge(settings.store.path):
+        answer: dict[str, Any] = running.ask("/admin/tenants", {order: tenant.id})
+        return tenant.id, str(answer["state"])
+    async with writing(settings) as store:
+        return tenant.id, await change_tenant(store, order, tenant.id)
+
+
+async def _rotate_keys(config: Path, name: str | None) -> tuple[int, int]:
+    from bridge.app.cli.commands.stores import writing
+    from bridge.app.control import running_bridge
+
+    settings = settings_from(config)
+    tenants = [await _find(config, name)] if name else await _tenants(config)
+    if running := running_bridge(settings.store.path):
+        ask = [running.ask("/admin/tenants", {"rotate": tenant.id}) for tenant in tenants]
+        return len(ask), sum(int(answer["secrets"]) for answer in ask)
+    async with writing(settings) as store:
+        return len(tenants), sum([await store.rotate_tenant_key(tenant.id) for tenant in tenants])
