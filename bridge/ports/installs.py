@@ -22,6 +22,10 @@ class Tenancy(Protocol):
         """Whether this workspace is an active tenant. Raises StoreError."""
         ...
 
+    async def tenants(self) -> Sequence[Tenant]:
+        """Return the tenants of this platform. Raises StoreError."""
+        ...
+
     async def tenant(self, native_id: str) -> Tenant | None:
         """Return the tenant; None for a workspace that did not install the app. Raises
         StoreError."""

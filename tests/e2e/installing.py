@@ -17,6 +17,7 @@ import httpx
 from bridge.app.build import Bridge
 from bridge.model import AccountId
 from bridge.sandbox.feed import LocalMessage
+from connectors.discord.sandbox import LocalDiscord
 from connectors.slack.sandbox import LocalSlack
 from connectors.slack.sandbox.delivery import signed_headers
 from connectors.slack.sandbox.state import App
@@ -46,19 +47,23 @@ class Browser:
         assert answer.status_code == 303, answer.text
         return answer.headers["location"]
 
-    async def allow(self, consent: str, team: str) -> str:
-        """Allow the installation at the local Slack; returns the address of the callback."""
+    async def allow(self, consent: str, place: str) -> str:
+        """Allow the installation on the local platform's page, in a workspace or guild; returns the
+        address of the callback."""
         assert (await self.get(consent)).status_code == 200
         query = {key: values[0] for key, values in parse_qs(urlsplit(consent).query).items()}
-        parts = urlsplit(consent)
-        address = f"{parts.scheme}://{parts.netloc}/slack/oauth/v2/allow"
-        answer = await self.http.post(address, data={**query, "team": team, "choice": "allow"})
+        address = consent.partition("?")[0].replace("/authorize", "/allow")
+        form = {**query, "team": place, "guild": place, "choice": "allow"}
+        answer = await self.http.post(address, data=form)
         assert answer.status_code == 302, answer.text
         return answer.headers["location"]
 
     async def install_slack(self, team: str) -> str:
-        """Install the app in a workspace; returns the text of the last page."""
-        done = await self.get(await self.allow(await self.begin("slack"), team))
+        return await self.install("slack", team)
+
+    async def install(self, platform: str, place: str) -> str:
+        """Install the app in a workspace or guild; returns the text of the last page."""
+        done = await self.get(await self.allow(await self.begin(platform), place))
         assert done.status_code == 303, done.text
         page = await self.get(done.headers["location"])
         assert page.status_code == 200
@@ -86,6 +91,30 @@ def slack_app(local: Sandbox, public_url: str, **changes: Any) -> dict[str, Any]
         "api_url": f"{base}/slack/api/",
         "authorize_url": f"{base}/slack/oauth/v2/authorize",
         **changes,
+    }
+
+
+def discord_of(local: Sandbox) -> LocalDiscord:
+    platform = local.platforms["discord"]
+    assert isinstance(platform, LocalDiscord)
+    return platform
+
+
+def discord_app(local: Sandbox, public_url: str) -> dict[str, Any]:
+    """The settings of the installable app of the local Discord, which is told where we are."""
+    oauth = discord_of(local).oauth
+    oauth.redirects = [f"{public_url}/oauth/discord/callback"]
+    os.environ["EVERYWHERE_DISCORD_SECRET"] = oauth.client_secret
+    os.environ["EVERYWHERE_DISCORD_TOKEN"] = oauth.app.token
+    base = local.context.base_url
+    return {
+        "client_id": str(oauth.app.id),
+        "client_secret": {"env": "EVERYWHERE_DISCORD_SECRET"},
+        "bot_token": {"env": "EVERYWHERE_DISCORD_TOKEN"},
+        "api_url": f"{base}/discord/api/v10",
+        "authorize_url": f"{base}/discord/oauth2/authorize",
+        "cdn_url": f"{base}/discord",
+        "gateway_url": f"{base.replace('http', 'ws', 1)}/discord/gateway",
     }
 
 
@@ -144,7 +173,12 @@ class Installing:
 
 @asynccontextmanager
 async def installing(
-    local: Sandbox, folder: Path, *, slack: Mapping[str, Any] | None = None, **changes: Any
+    local: Sandbox,
+    folder: Path,
+    *,
+    slack: Mapping[str, Any] | None = None,
+    discord: bool = False,
+    **changes: Any,
 ) -> AsyncGenerator[Installing]:
     """A bridge whose apps are those of the local platforms; `changes` are keys of `installs`."""
     port = free_port()
@@ -153,6 +187,8 @@ async def installing(
     installs.setdefault("apps", {})
     if slack is not None:
         installs["apps"]["slack"] = slack_app(local, url, **slack)
+    if discord:
+        installs["apps"]["discord"] = discord_app(local, url)
     settings: dict[str, Any] = {
         "accounts": {},
         "agents": {"echo": {"kind": "echo", "pace": 0}},

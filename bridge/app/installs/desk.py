@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import structlog
@@ -93,7 +93,8 @@ class Installs:
             )  # fmt: skip
             await self.store.put_tenant(tenant, installation.secrets)
         log.info("tenant_installed", tenant=own_id, state=state, again=former is not None)
-        self.change(self.apps[platform].account_of(installation.native_id))
+        own = bool(installation.secrets)  # a shared account stays connected
+        self.change(self.apps[platform].account_of(installation.native_id) if own else None)
         return tenant
 
     def _state_for(self, native_id: str, former: Tenant | None) -> TenantState | None:
@@ -182,6 +183,10 @@ class PlatformTenancy:
     installs: Installs
     platform: str
     own_app: InstallableApp
+
+    async def tenants(self) -> Sequence[Tenant]:
+        tenants = await self.installs.store.tenants()
+        return [tenant for tenant in tenants if tenant.platform == self.platform]
 
     async def tenant(self, native_id: str) -> Tenant | None:
         return await self.installs.store.tenant(tenant_id(self.platform, native_id))
