@@ -61,11 +61,12 @@ class Tenancy(Protocol):
 @dataclass(frozen=True)
 class InstallTools:
     """What the bridge gives to an app that can be installed. `callback_url` is where the platform
-    sends people back; empty without a public address."""
+    sends people back; both addresses are empty without a public one."""
 
     clock: Clock
     secrets: SecretSource
     callback_url: str = ""
+    public_url: str = ""
 
 
 class InstallableApp(Protocol):

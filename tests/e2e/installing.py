@@ -21,6 +21,7 @@ from connectors.discord.sandbox import LocalDiscord
 from connectors.slack.sandbox import LocalSlack
 from connectors.slack.sandbox.delivery import signed_headers
 from connectors.slack.sandbox.state import App
+from connectors.teams.sandbox import LocalTeams
 from tests.e2e.local_sandbox import Sandbox, running
 from tests.free_ports import free_port
 
@@ -118,6 +119,19 @@ def discord_app(local: Sandbox, public_url: str) -> dict[str, Any]:
     }
 
 
+def teams_of(local: Sandbox) -> LocalTeams:
+    platform = local.platforms["teams"]
+    assert isinstance(platform, LocalTeams)
+    return platform
+
+
+def teams_app(local: Sandbox, public_url: str) -> dict[str, Any]:
+    """The settings of the first bot of the local Teams for all tenants; it is told where we are."""
+    own = local.account("teams")
+    teams_of(local).set_account_url(f"{public_url}/teams")
+    return {k: v for k, v in own.items() if k not in ("platform", "tenant_id")}
+
+
 @dataclass
 class Installing:
     """A bridge with installable apps, and a browser."""
@@ -178,6 +192,7 @@ async def installing(
     *,
     slack: Mapping[str, Any] | None = None,
     discord: bool = False,
+    teams: bool = False,
     **changes: Any,
 ) -> AsyncGenerator[Installing]:
     """A bridge whose apps are those of the local platforms; `changes` are keys of `installs`."""
@@ -189,6 +204,8 @@ async def installing(
         installs["apps"]["slack"] = slack_app(local, url, **slack)
     if discord:
         installs["apps"]["discord"] = discord_app(local, url)
+    if teams:
+        installs["apps"]["teams"] = teams_app(local, url)
     settings: dict[str, Any] = {
         "accounts": {},
         "agents": {"echo": {"kind": "echo", "pace": 0}},

@@ -225,6 +225,6 @@ def build_installs(
         kind = connector_type(platform)
         if isinstance(kind, HasInstalls):
             callback = public_url and public_url + CALLBACK.format(platform=platform)
-            tools = InstallTools(clock, secrets, callback)
+            tools = InstallTools(clock, secrets, callback, public_url)
             apps[platform] = kind.installs().build(options, tools)
     return Installs(apps, store, clock, lambda: current().installs)

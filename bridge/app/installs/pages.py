@@ -68,9 +68,16 @@ def start_page(apps: Sequence[tuple[str, str]]) -> str:
     return _page("Add the bridge", f"<p>Where do you want to add it?</p><ul>{items}</ul>")
 
 
-def install_page(platform: str, label: str, *, link: str = "", approval: bool = False) -> str:
+def install_page(
+    platform: str,
+    label: str,
+    *,
+    link: str = "",
+    steps: Sequence[str] = (),
+    approval: bool = False,
+) -> str:
     """Return the page that begins an installation: with a button, or with a `link` to an app whose
-    installation does not come back here."""
+    installation does not come back here, and its `steps`."""
     text = (
         "<p>The bridge joins channels of yours with channels elsewhere and with agents. It reads "
         "and posts only in channels to which somebody of yours invites it.</p>"
@@ -78,12 +85,13 @@ def install_page(platform: str, label: str, *, link: str = "", approval: bool = 
     if approval:
         text += "<p>An operator of this bridge approves each installation.</p>"
     if link:
+        items = "".join(f"<li>{_with_code(step)}</li>" for step in steps)
         act = f'<p><a class="button" href="{escape(link)}">Add to {escape(label)}</a></p>'
-    else:
-        act = (
-            f'<form method="post" action="/oauth/{escape(platform)}/begin">'
-            f'<button class="button" type="submit">Add to {escape(label)}</button></form>'
-        )
+        return _page(f"Add the bridge to {label}", f"{text}{act}<h2>How to</h2><ol>{items}</ol>")
+    act = (
+        f'<form method="post" action="/oauth/{escape(platform)}/begin">'
+        f'<button class="button" type="submit">Add to {escape(label)}</button></form>'
+    )
     note = f"{label} asks you next what the bridge may do there. You may have to be an admin."
     return _page(f"Add the bridge to {label}", f'{text}{act}<p class="soft">{escape(note)}</p>')
 

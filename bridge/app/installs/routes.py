@@ -67,7 +67,9 @@ class InstallPages:
     async def _install(self, _request: Request, platform: str, app: InstallableApp) -> Response:
         link = app.consent_url("") if app.by_link else ""
         approval = self._installs.settings().allow == "approval"
-        page = pages.install_page(platform, app.label, link=link, approval=approval)
+        page = pages.install_page(
+            platform, app.label, link=link, steps=app.steps if link else (), approval=approval
+        )
         return HTMLResponse(page, headers=pages.headers(link or app.consent_url("")))
 
     async def _begin(self, request: Request, platform: str, app: InstallableApp) -> Response:

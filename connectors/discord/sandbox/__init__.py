@@ -22,8 +22,8 @@ Files are served under `/discord/attachments` (signed addresses that expire, as 
 external pictures under `/discord/external`, which redirects. The fault of files is
 `discord:cdn:<channel>`, that of sending an interaction to an application
 `discord:interaction:<channel>`. `/discord/oauth2/authorize` is where people allow the app
-"everywhere", which is in no guild at first. `LocalDiscord.dispatcher.deadline_s` is how long a user waits for
-an answer: Discord's 3 s unless a test changes it.
+"everywhere", which is in no guild at first. `LocalDiscord.dispatcher.deadline_s` is how long a user
+waits for an answer: Discord's 3 s unless a test changes it.
 """
 
 from __future__ import annotations
