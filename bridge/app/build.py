@@ -216,7 +216,7 @@ async def build(settings: Settings) -> Bridge:
         store=store, connectors=connectors, agents=agents,
         configuration=Configuration(
             rooms, settings.admins, groups_of(settings), email_key(settings),
-            quotas=quotas_of(settings),
+            quotas=quotas_of(settings, installs), paces=installs.paces(settings.installs),
         ),
         clock=clock, timeouts=timeouts_of(settings),
         content=ContentServices(all_cards(settings), files, pictures), tools=tools,
@@ -411,8 +411,8 @@ def email_key(settings: Settings) -> bytes | None:
     return hmac.digest(key_for(settings.store.path), b"uacs-bridge e-mail addresses", "sha256")
 
 
-def quotas_of(settings: Settings) -> QuotaSettings:
-    """Quotas of rooms, agents and people, and the prices of models."""
+def quotas_of(settings: Settings, installs: Installs) -> QuotaSettings:
+    """Quotas of rooms, agents, people and tenants, and the prices of models."""
     prices = {
         name: Prices(**prices_of_entry.model_dump())
         for name, entry in settings.agents.items()
@@ -422,6 +422,7 @@ def quotas_of(settings: Settings) -> QuotaSettings:
         rooms={RoomId(name): quota_of(entry.quota) for name, entry in settings.rooms.items()},
         agents={name: quota_of(entry.quota) for name, entry in settings.agents.items()},
         person=quota_of(settings.people.quota),
+        tenants=installs.quotas(settings.installs),
         prices=prices,
     )
 

@@ -121,8 +121,9 @@ class Reloader:
             rooms = await find_rooms(new, {**unchanged, **fresh}, bridge.store, problems)
             pictures = await asyncio.to_thread(agent_pictures, new, problems)
             configuration = Configuration(
-                rooms, new.admins, groups_of(new), email_key(new), quotas_of(new)
-            )
+                rooms, new.admins, groups_of(new), email_key(new),
+                quotas_of(new, bridge.installs), bridge.installs.paces(new.installs),
+            )  # fmt: skip
             changes = await asyncio.to_thread(_changes_between, old, new)
             servers = bridge.tools.prepare(new.tools)
             for account in changed & bridge.connectors.keys():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -223,13 +223,19 @@ async def installing(
 
 @asynccontextmanager
 async def relaying(
-    local: Sandbox, folder: Path, *, slack: Mapping[str, Any], rotates: bool = False, **changes: Any
+    local: Sandbox,
+    folder: Path,
+    *,
+    slack: Mapping[str, Any],
+    rotates: bool = False,
+    agents: Sequence[Mapping[str, Any]] = (),
+    **changes: Any,
 ) -> AsyncGenerator[Installing]:
     """Two Slack workspaces installed the app; their channels #general are one room. `rotates`:
     their tokens end within the time in which they are renewed."""
     app = slack_of(local).oauth.app
     app.rotates, app.token_seconds = rotates, 3600
-    rooms = {"lounge": {"channel": "general", "scope": "all"}}
+    rooms = {"lounge": {"channel": "general", "scope": "all", "agents": list(agents)}}
     async with installing(local, folder, slack=slack, rooms=rooms, **changes) as here:
         for team in ("T0ACME", "T0GLOBEX"):
             here.pages.append(await here.browser.install_slack(team))

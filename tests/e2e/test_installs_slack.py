@@ -141,3 +141,49 @@ async def test_a_suspended_tenant_is_silent_until_it_is_resumed(tmp_path: Path) 
         await here.local.until(lambda: "while suspended" in here.texts("T0GLOBEX"))
 
         assert (state, unseen, rotated) == ("suspended", True, {"secrets": 1})
+
+
+async def test_a_tenant_over_its_limit_waits_and_is_told_once_while_the_other_is_served(
+    tmp_path: Path,
+) -> None:
+    limits = {"messages_per_minute": 4}
+    async with (
+        local_sandbox(names=("slack",)) as local,
+        relaying(local, tmp_path, slack={}, limits=limits) as here,
+    ):
+        for number in range(6):
+            await here.say("T0ACME", f"number {number}")
+        await here.local.until(lambda: waits_in(here.texts("T0ACME")) == 1)
+        await here.say("T0GLOBEX", "not held up")
+        await here.local.until(lambda: "not held up" in here.texts("T0ACME"))
+        passed = [text for text in here.texts("T0GLOBEX") if text.startswith("number")]
+        admin = await asyncio.to_thread(running_bridge, tmp_path / "bridge.sqlite3")
+        assert admin
+        order = {"limit": ACME, "limits": {"messages_per_minute": 100}}
+        await asyncio.to_thread(admin.ask, "/admin/tenants", order)
+        await here.local.until(lambda: "number 5" in here.texts("T0GLOBEX"))
+
+        assert len(passed) < 6
+        assert waits_in(here.texts("T0ACME")) == 1
+
+
+def waits_in(texts: list[str]) -> int:
+    return sum("nothing is lost" in text for text in texts)
+
+
+async def test_the_turns_of_a_tenant_do_not_use_up_those_of_another(tmp_path: Path) -> None:
+    limits = {"quota": {"day": {"messages": 1}}}
+    async with (
+        local_sandbox(names=("slack",)) as local,
+        relaying(local, tmp_path, slack={}, limits=limits, agents=[{"agent": "echo"}]) as here,
+    ):
+        for team in ("T0ACME", "T0ACME", "T0GLOBEX"):
+            await here.say(team, f"@echo from {team}")
+            told = len(here.texts(team))
+            await here.local.until(lambda team=team, told=told: len(here.texts(team)) > told)
+        await here.local.until(
+            lambda: any("from T0GLOBEX" in text and "echo" in text for text in here.texts("T0ACME"))
+        )
+
+        assert any("your workspace are used up" in text for text in here.texts("T0ACME"))
+        assert not any("your workspace are used up" in text for text in here.texts("T0GLOBEX"))

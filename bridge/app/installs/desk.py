@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import structlog
 
 from bridge.app.installs.accounts import with_tenants
 from bridge.app.settings.file import Settings
 from bridge.app.settings.installs import InstallSettings
+from bridge.app.settings.quotas import quota_of
 from bridge.errors import BridgeError, PlatformError
 from bridge.model import AccountId
 from bridge.model.tenants import Installation, Tenant, TenantLimits, TenantState, tenant_id
@@ -19,6 +20,7 @@ from bridge.ports.clock import Clock
 from bridge.ports.installs import HasInstalls, InstallableApp, InstallTools, Tenancy
 from bridge.ports.secrets import SecretSource
 from bridge.ports.store.tenants import TenantStore
+from bridge.router.turns.quotas import Quota
 from bridge.runtime.discovery import connector_type
 
 log = structlog.get_logger()
@@ -44,6 +46,7 @@ class Installs:
     app_of: Callable[[AccountId], AsgiApp | None] = field(default=lambda _: None)
     apply: Apply | None = None
     _behind_app: frozenset[AccountId] = frozenset()
+    _active: Sequence[Tenant] = ()
     _renewed: set[AccountId] = field(default_factory=set[AccountId])
     _news: asyncio.Event = field(default_factory=asyncio.Event)
     _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -54,6 +57,7 @@ class Installs:
         if not self.apps:
             return settings
         tenants = await self.store.tenants()
+        self._active = [tenant for tenant in tenants if tenant.state == "active"]
         self._behind_app = frozenset(
             self.apps[tenant.platform].account_of(tenant.native_id)
             for tenant in tenants
@@ -67,6 +71,21 @@ class Installs:
         if app is None or account in settings.accounts:
             return None
         return self.tenancy(platform)
+
+    def paces(self, settings: InstallSettings) -> dict[tuple[str, str], int]:
+        """Return the messages in a minute of each active tenant with a limit."""
+        usual = settings.limits.messages_per_minute
+        limits = {
+            (one.platform, one.native_id): one.limits.messages_per_minute or usual
+            for one in self._active
+        }
+        return {tenant: limit for tenant, limit in limits.items() if limit is not None}
+
+    def quotas(self, settings: InstallSettings) -> dict[tuple[str, str], Quota]:
+        """Return the quota of each active tenant that has one."""
+        usual = quota_of(settings.limits.quota)
+        quotas = {(one.platform, one.native_id): _own_quota(one, usual) for one in self._active}
+        return {tenant: quota for tenant, quota in quotas.items() if quota != Quota()}
 
     def answers(self, account: AccountId) -> bool:
         """Whether the account's requests come to the address of its app, not to its own."""
@@ -106,6 +125,12 @@ class Installs:
         if former is not None and former.state in ("active", "suspended", "waiting"):
             return former.state
         return "waiting" if allow == "approval" else "active"
+
+    async def set_limits(self, tenant: Tenant, limits: TenantLimits) -> None:
+        """Give a tenant limits of its own; they take effect at once. Raises StoreError."""
+        await self.store.set_tenant_limits(tenant.id, limits)
+        log.info("tenant_limited", tenant=tenant.id)
+        self.change()
 
     async def set_state(self, tenant: Tenant, state: TenantState) -> None:
         """Change the state of a tenant, and let its account follow. Raises StoreError."""
@@ -174,6 +199,17 @@ class Installs:
         """Close the connections of the apps."""
         for app in self.apps.values():
             await app.close()
+
+
+def _own_quota(tenant: Tenant, usual: Quota) -> Quota:
+    """The quota of a tenant: its own turns in the place of the usual ones."""
+    limits = tenant.limits
+    hour, day = usual.hour, usual.day
+    if limits.turns_per_hour is not None:
+        hour = replace(hour, messages=limits.turns_per_hour)
+    if limits.turns_per_day is not None:
+        day = replace(day, messages=limits.turns_per_day)
+    return Quota(hour, day)
 
 
 @dataclass(frozen=True)

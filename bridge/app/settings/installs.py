@@ -7,7 +7,22 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from bridge.app.settings.agent_memberships import MembershipSettings
+from bridge.app.settings.quotas import QuotaSettings
 from bridge.app.settings.strict import NativeId, StrictSettings
+
+
+class TenantLimitSettings(StrictSettings):
+    """What one tenant may use, so that it cannot use up the whole."""
+
+    messages_per_minute: int | None = Field(
+        default=None,
+        ge=1,
+        description="Messages, edits and reactions of a tenant that the bridge carries in a "
+        "minute; more of them wait, and the channel is told once. null: no limit.",
+    )
+    quota: QuotaSettings = Field(
+        default=QuotaSettings(), description="What agents may cost for the people of a tenant."
+    )
 
 
 class RoomTemplateSettings(StrictSettings):
@@ -47,4 +62,8 @@ class InstallSettings(StrictSettings):
     )
     rooms: dict[str, RoomTemplateSettings] = Field(
         default={}, description="Rooms that channels of tenants join, by a name of your choice."
+    )
+    limits: TenantLimitSettings = Field(
+        default=TenantLimitSettings(),
+        description="What each tenant may use; `uacs-bridge tenants limit` gives one its own.",
     )

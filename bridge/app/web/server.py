@@ -50,7 +50,7 @@ from bridge.app.web.request_heads import BoundedHeads
 from bridge.errors import BridgeError, ConfigError, InvalidData, StoreError
 from bridge.model import AccountId, ActorId, OperationId, RoomId
 from bridge.model.store_status import StorePulse, StoreStatus
-from bridge.model.tenants import TenantId
+from bridge.model.tenants import TenantId, TenantLimits
 from bridge.ports.abilities.health import Health
 from bridge.router.turns.access import begin_pairing
 from bridge.runtime.serving import PromptServer
@@ -429,8 +429,13 @@ async def _tokens(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _tenants(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
-    """`approve`, `suspend` or `resume` a tenant, or seal its tokens with a new key (`rotate`)."""
+    """`approve`, `suspend`, `resume` or `limit` a tenant, or seal its tokens with a new key
+    (`rotate`)."""
     match body:
+        case {"limit": str(own_id), "limits": dict() as limits}:
+            tenant = await find_tenant(bridge.store, own_id)
+            await bridge.installs.set_limits(tenant, TenantLimits(**limits))
+            return {"limits": limits}
         case {"rotate": str(own_id)}:
             return {"secrets": await bridge.store.rotate_tenant_key(TenantId(own_id))}
         case {"approve": str(own_id)} | {"suspend": str(own_id)} | {"resume": str(own_id)}:
@@ -439,7 +444,7 @@ async def _tenants(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
             await bridge.installs.set_state(tenant, state)
             return {"state": state}
         case _:
-            raise InvalidData("it is {approve, suspend, resume or rotate: tenant}")
+            raise InvalidData("it is {approve, suspend, resume, limit or rotate: tenant}")
 
 
 async def _erase(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:

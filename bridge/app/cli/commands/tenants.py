@@ -122,6 +122,38 @@ def resume(tenant: str, config: Path) -> None:
     _change(config, "resume", tenant)
 
 
+@command.command("limit")
+@_tenant
+@click.option("--messages-per-minute", type=click.IntRange(1), help="Messages it may send.")
+@click.option("--turns-per-hour", type=click.IntRange(0), help="Turns of agents it may start.")
+@click.option("--turns-per-day", type=click.IntRange(0), help="The same in 24 hours.")
+@config_option
+def limit(
+    tenant: str,
+    messages_per_minute: int | None,
+    turns_per_hour: int | None,
+    turns_per_day: int | None,
+    config: Path,
+) -> None:
+    """Give a tenant limits of its own; what is left out is as the configuration says.
+
+    Works while the bridge runs. Messages over the limit wait; the channel is told once.
+
+    \b
+    Examples:
+      uacs-bridge tenants limit slack:T0ACME --messages-per-minute 60
+      uacs-bridge tenants limit slack:T0ACME
+    """
+    limits = {
+        "messages_per_minute": messages_per_minute,
+        "turns_per_hour": turns_per_hour,
+        "turns_per_day": turns_per_day,
+    }
+    own_id = asyncio.run(_limit(config, tenant, limits))
+    own = [f"{name} {value}" for name, value in limits.items() if value is not None]
+    click.echo(f"{own_id}: {', '.join(own) or 'limits as the configuration says'}")
+
+
 @command.command("rotate-keys")
 @click.argument("tenant", metavar="[TENANT]", required=False)
 @config_option
@@ -171,6 +203,21 @@ async def _changed(config: Path, order: str, name: str) -> tuple[str, str]:
         return tenant.id, str(answer["state"])
     async with writing(settings) as store:
         return tenant.id, await change_tenant(store, order, tenant.id)
+
+
+async def _limit(config: Path, name: str, limits: dict[str, int | None]) -> str:
+    from bridge.app.cli.commands.stores import writing
+    from bridge.app.control import running_bridge
+    from bridge.model.tenants import TenantLimits
+
+    settings = settings_from(config)
+    tenant = await _find(config, name)
+    if running := running_bridge(settings.store.path):
+        running.ask("/admin/tenants", {"limit": tenant.id, "limits": limits})
+        return tenant.id
+    async with writing(settings) as store:
+        await store.set_tenant_limits(tenant.id, TenantLimits(**limits))
+    return tenant.id
 
 
 async def _rotate_keys(config: Path, name: str | None) -> tuple[int, int]:
