@@ -441,6 +441,9 @@ class SqliteStore:
     async def erase(self, erasure: Erasure, *, dry_run: bool = False) -> ErasureRecord:
         return await self._write(erasing.erase, erasure, self._clock.time(), dry_run)
 
+    async def actors_of(self, workspace: str) -> Sequence[ActorId]:
+        return await self._read(erasing.actors_of, workspace)
+
     async def erasures(self) -> Sequence[ErasureRecord]:
         return await self._read(erasing.records)
 

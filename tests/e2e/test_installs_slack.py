@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import closing
 from pathlib import Path
 
 from bridge.app.control import running_bridge
 from bridge.app.installs.renewal import renew_due
 from bridge.model.tenants import TenantId
 from bridge.sandbox.faults import Fault
+from bridge.store.packing import unpack
+from bridge.store.schema import open_to_read
 from tests.e2e.installing import relaying, slack_of
 from tests.e2e.local_sandbox import local_sandbox
 
@@ -187,3 +190,40 @@ async def test_the_turns_of_a_tenant_do_not_use_up_those_of_another(tmp_path: Pa
 
         assert any("your workspace are used up" in text for text in here.texts("T0ACME"))
         assert not any("your workspace are used up" in text for text in here.texts("T0GLOBEX"))
+
+
+async def test_an_erased_tenant_leaves_no_token_message_or_person(tmp_path: Path) -> None:
+    path = tmp_path / "bridge.sqlite3"
+    async with (
+        local_sandbox(names=("slack",)) as local,
+        relaying(local, tmp_path, slack={}) as here,
+    ):
+        await here.say("T0ACME", "confidential words of Acme")
+        await here.local.until(lambda: "confidential words of Acme" in here.texts("T0GLOBEX"))
+        await here.say("T0GLOBEX", "words of Globex")
+        await here.local.until(lambda: "words of Globex" in here.texts("T0ACME"))
+        people = await here.bridge.store.actors_of(ACME)
+        admin = await asyncio.to_thread(running_bridge, path)
+        assert admin
+        order = {"id": "e1", "by": "ops", "reason": "contract ended"}
+        body = {"erase": ACME, "order": order, "dry_run": True}
+        counted = await asyncio.to_thread(admin.ask, "/admin/tenants", body)
+        still_there = await here.bridge.store.tenant(ACME)
+        body["dry_run"] = False
+        erased = await asyncio.to_thread(admin.ask, "/admin/tenants", body)
+        await here.until_account("slack-t0acme", runs=False)
+        await here.say("T0GLOBEX", "after it")
+
+        assert still_there is not None
+        assert counted["counts"]["messages"] == erased["counts"]["messages"] == 1
+        assert (erased["counts"]["tokens"], erased["counts"]["people"]) == (1, len(people))
+        assert slack_of(local).oauth.installation("T0ACME") is None
+        assert await here.bridge.store.tenant(ACME) is None
+        assert not await here.bridge.store.actors_of(ACME)
+        assert await here.bridge.store.actors_of(GLOBEX)
+    with closing(open_to_read(path)) as db:
+        (bodies,) = db.execute("SELECT group_concat(body) FROM messages").fetchone()
+        payloads = [unpack(own) for (own,) in db.execute("SELECT payload FROM payloads")]
+    assert "words of Globex" in str(bodies)
+    assert "confidential" not in str(bodies) + str(payloads)
+    assert "U0ACME" not in str(payloads)

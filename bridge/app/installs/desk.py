@@ -87,6 +87,22 @@ class Installs:
         quotas = {(one.platform, one.native_id): _own_quota(one, usual) for one in self._active}
         return {tenant: quota for tenant, quota in quotas.items() if quota != Quota()}
 
+    def own_account(self, tenant: Tenant) -> AccountId | None:
+        """Return the account that serves this tenant alone; None if others share it."""
+        app = self.apps.get(tenant.platform)
+        alone = app is not None and app.has_own_address
+        return app.account_of(tenant.native_id) if app is not None and alone else None
+
+    async def end(self, tenant: Tenant) -> None:
+        """Remove the app from the workspace, as far as its platform lets us, and stop serving it.
+        When this returns, nothing of it is received any more. Raises StoreError."""
+        secrets = await self.store.tenant_secrets(tenant.id)
+        if tenant.state != "ended" and tenant.platform in self.apps:
+            await self.withdraw(tenant.platform, Installation(tenant.native_id, secrets=secrets))
+        await self.store.set_tenant_state(tenant.id, "ended")
+        if self.apply is not None:
+            await self.apply(frozenset())
+
     def answers(self, account: AccountId) -> bool:
         """Whether the account's requests come to the address of its app, not to its own."""
         return account in self._behind_app

@@ -27,6 +27,7 @@ main { max-width: 36rem; margin: 0 auto; padding: 3rem 1.25rem; }
 h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .75rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.05rem; margin: 2rem 0 .5rem; }
 p, ol, ul { margin: 0 0 1rem; overflow-wrap: anywhere; }
+form { margin: 1.5rem 0 1rem; }
 li { margin: .25rem 0; }
 code { background: var(--panel); border-radius: .3rem; padding: .05rem .3rem; font-size: .9em; }
 .soft { color: var(--soft); }
@@ -79,8 +80,8 @@ def install_page(
     """Return the page that begins an installation: with a button, or with a `link` to an app whose
     installation does not come back here, and its `steps`."""
     text = (
-        "<p>The bridge joins channels of yours with channels elsewhere and with agents. It reads "
-        "and posts only in channels to which somebody of yours invites it.</p>"
+        "<p>The bridge joins channels of yours with channels elsewhere and with agents. It carries "
+        "and keeps only what is said in channels that join one of its rooms.</p>"
     )
     if approval:
         text += "<p>An operator of this bridge approves each installation.</p>"

@@ -35,6 +35,7 @@ from bridge.app.build import Bridge
 from bridge.app.control import ControlAccess
 from bridge.app.files.derived import forget_files
 from bridge.app.files.file_links import file_routes
+from bridge.app.installs.erasing import erase_tenant
 from bridge.app.installs.orders import find_tenant, state_after
 from bridge.app.installs.routes import InstallPages
 from bridge.app.openfloor.asides import Asides
@@ -50,7 +51,7 @@ from bridge.app.web.request_heads import BoundedHeads
 from bridge.errors import BridgeError, ConfigError, InvalidData, StoreError
 from bridge.model import AccountId, ActorId, OperationId, RoomId
 from bridge.model.store_status import StorePulse, StoreStatus
-from bridge.model.tenants import TenantId, TenantLimits
+from bridge.model.tenants import Tenant, TenantId, TenantLimits
 from bridge.ports.abilities.health import Health
 from bridge.router.turns.access import begin_pairing
 from bridge.runtime.serving import PromptServer
@@ -429,13 +430,16 @@ async def _tokens(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _tenants(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
-    """`approve`, `suspend`, `resume` or `limit` a tenant, or seal its tokens with a new key
-    (`rotate`)."""
+    """`approve`, `suspend`, `resume`, `limit` or `erase` a tenant, or seal its tokens with a new
+    key (`rotate`)."""
     match body:
         case {"limit": str(own_id), "limits": dict() as limits}:
             tenant = await find_tenant(bridge.store, own_id)
             await bridge.installs.set_limits(tenant, TenantLimits(**limits))
             return {"limits": limits}
+        case {"erase": str(own_id), "order": dict() as order, "dry_run": bool() as dry_run}:
+            tenant = await find_tenant(bridge.store, own_id)
+            return await _erase_tenant(bridge, tenant, order, dry_run=dry_run)
         case {"rotate": str(own_id)}:
             return {"secrets": await bridge.store.rotate_tenant_key(TenantId(own_id))}
         case {"approve": str(own_id)} | {"suspend": str(own_id)} | {"resume": str(own_id)}:
@@ -444,7 +448,30 @@ async def _tenants(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
             await bridge.installs.set_state(tenant, state)
             return {"state": state}
         case _:
-            raise InvalidData("it is {approve, suspend, resume, limit or rotate: tenant}")
+            raise InvalidData("it is {approve, suspend, resume, limit, erase or rotate: tenant}")
+
+
+async def _erase_tenant(
+    bridge: Bridge, tenant: Tenant, order: dict[str, Any], *, dry_run: bool
+) -> dict[str, Any]:
+    """Erase a tenant, whose account stops before, or only count what it has."""
+    account = bridge.installs.own_account(tenant)
+    # First without changing anything: a legal hold refuses it before the account stops.
+    counts = await erase_tenant(
+        bridge.store, tenant, order, bridge.settings.installs, account=account, dry_run=True
+    )
+    if dry_run:
+        return {"counts": counts, "cleaned": True}
+    await bridge.installs.end(tenant)
+    tokens = counts.get("tokens", 0)  # gone with the end
+    counts = await erase_tenant(
+        bridge.store, tenant, order, bridge.settings.installs, account=account, dry_run=False
+    )
+    counts |= {"tokens": tokens} if tokens else {}
+    path, blobs = bridge.settings.store.path, bridge.files.blobs
+    cleaned = await clean_up(bridge.store, path, blobs, alone=False)
+    left = await forget_files(bridge.agents.values(), blobs)
+    return {"counts": counts, "cleaned": cleaned, "left_at_vendors": left}
 
 
 async def _erase(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:

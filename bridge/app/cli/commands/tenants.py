@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import click
 
@@ -15,11 +16,17 @@ if TYPE_CHECKING:
     from bridge.model.tenants import Tenant
 
 _tenant = click.argument("tenant", metavar="TENANT")
+_DEADLINE = 600.0  # seconds that a running bridge may take to erase
+_KINDS = {
+    "versions": "former versions", "payloads": "native payloads", "feedback": "ratings",
+    "mentions": "mentions and quotes in other messages", "operations": "records of deliveries",
+    "turns": "records of agents", "facts": "names and settings",
+}  # fmt: skip
 
 
 @click.group("tenants")
 def command() -> None:
-    """List, approve and suspend the workspaces that installed an app.
+    """List, approve, suspend and erase the workspaces that installed an app.
 
     TENANT is its id, the platform's id of it, or its name.
     """
@@ -154,6 +161,37 @@ def limit(
     click.echo(f"{own_id}: {', '.join(own) or 'limits as the configuration says'}")
 
 
+@command.command("erase")
+@_tenant
+@click.option("--yes", is_flag=True, help="Erase; without it, only count.")
+@click.option("--reason", default="", help="Why; it is recorded.")
+@config_option
+@json_option
+def erase(tenant: str, yes: bool, reason: str, config: Path, as_json: bool) -> None:
+    """Erase a tenant for good: its tokens, messages, files and people.
+
+    Without --yes, it only prints what it would erase. A running bridge also removes its app from
+    the workspace, where the platform lets it. A legal hold forbids an erasure.
+
+    \b
+    Examples:
+      uacs-bridge tenants erase slack:T0ACME
+      uacs-bridge tenants erase slack:T0ACME --yes --reason "contract ended"
+    """
+    result = asyncio.run(_erase(config, tenant, reason, dry_run=not yes))
+    if as_json:
+        print_json({**result, "erased": yes})
+        return
+    click.echo("Erased:" if yes else "This would be erased:")
+    counts: dict[str, int] = result["counts"]
+    for kind, number in sorted(counts.items()):
+        click.echo(f"  {number:>8,} {_KINDS.get(kind, kind)}")
+    if not yes:
+        click.echo("To erase it: the same command with --yes")
+    else:
+        click.echo("Backups and exports may still have it: see docs/archive.md")
+
+
 @command.command("rotate-keys")
 @click.argument("tenant", metavar="[TENANT]", required=False)
 @config_option
@@ -203,6 +241,39 @@ async def _changed(config: Path, order: str, name: str) -> tuple[str, str]:
         return tenant.id, str(answer["state"])
     async with writing(settings) as store:
         return tenant.id, await change_tenant(store, order, tenant.id)
+
+
+async def _erase(config: Path, name: str, reason: str, *, dry_run: bool) -> dict[str, Any]:
+    from bridge.app.archive.erasing import clean_up
+    from bridge.app.cli.commands.stores import operator, writing
+    from bridge.app.control import running_bridge
+    from bridge.app.installs.desk import build_installs
+    from bridge.app.installs.erasing import erase_tenant
+    from bridge.app.settings.secrets import SecretReader
+    from bridge.runtime.clock import SystemClock
+    from bridge.store.blobs import open_blobs
+    from bridge.store.vault import files_key_of
+
+    settings = settings_from(config)
+    tenant = await _find(config, name)
+    order = {"id": uuid4().hex[:12], "by": operator(), "reason": reason}
+    if running := running_bridge(settings.store.path):
+        body = {"erase": tenant.id, "order": order, "dry_run": dry_run}
+        return running.ask("/admin/tenants", body, _DEADLINE)
+    path, clock = settings.store.path, SystemClock()
+    async with writing(settings) as store:
+        installs = build_installs(settings, store, clock, SecretReader(store), lambda: settings)
+        account = installs.own_account(tenant)
+        counts = await erase_tenant(
+            store, tenant, order, settings.installs, account=account, dry_run=dry_run
+        )
+        if dry_run:
+            return {"counts": counts, "cleaned": True}
+        blobs = await open_blobs(path.with_suffix(".blobs"), clock=clock, key=files_key_of(path))
+        try:
+            return {"counts": counts, "cleaned": await clean_up(store, path, blobs, alone=True)}
+        finally:
+            await blobs.close()
 
 
 async def _limit(config: Path, name: str, limits: dict[str, int | None]) -> str:
