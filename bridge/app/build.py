@@ -202,7 +202,7 @@ async def build(settings: Settings) -> Bridge:
         own = {AGENT_TOOLS: AgentTools(directory, consultations)}
         tools = open_toolbox(settings.tools, SecretReader(store), clock, files, own)
         problems: list[str] = []
-        rooms = await find_rooms(settings, connectors, store, problems)
+        rooms = await find_rooms(settings, connectors, store, problems, installs.serves)
         drawn = agent_pictures(settings, problems)
         pictures = AuthorPictures(key_for(settings.store.path), settings.web.public_url, drawn)
     except BaseException:

@@ -118,7 +118,8 @@ class Reloader:
                 build_agents, new, bridge.store, bridge.clock, bridge.files
             )  # fmt: skip
             unchanged = {a: c for a, c in bridge.connectors.items() if a not in changed}
-            rooms = await find_rooms(new, {**unchanged, **fresh}, bridge.store, problems)
+            serves = bridge.installs.serves
+            rooms = await find_rooms(new, {**unchanged, **fresh}, bridge.store, problems, serves)
             pictures = await asyncio.to_thread(agent_pictures, new, problems)
             configuration = Configuration(
                 rooms, new.admins, groups_of(new), email_key(new),

@@ -868,7 +868,7 @@ class SqliteStore:
     async def set_tenant_trouble(self, tenant: TenantId, trouble: str) -> None:
         await self._write(of_tenants.set_trouble, tenant, trouble)
 
-    async def renew_tenant(self, tenant: TenantId, renewed: Installation) -> bool:
+    async def renew_tenant(self, tenant: Tenant, renewed: Installation) -> bool:
         return await self._write(of_tenants.renew, tenant, renewed, self._seal)
 
     async def tenant_secrets(self, tenant: TenantId) -> Mapping[str, str]:

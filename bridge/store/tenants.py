@@ -60,9 +60,9 @@ def set_trouble(db: sqlite3.Connection, own_id: TenantId, trouble: str) -> None:
     db.execute(SQL["set_trouble"], (own_id, trouble))
 
 
-def renew(db: sqlite3.Connection, own_id: TenantId, renewed: Installation, seal: Seal) -> bool:
-    current = tenant(db, own_id)
-    if current is None or current.state == "ended":
+def renew(db: sqlite3.Connection, known: Tenant, renewed: Installation, seal: Seal) -> bool:
+    own_id, current = known.id, tenant(db, known.id)
+    if current is None or current.state == "ended" or current.installed_at != known.installed_at:
         return False
     _put_secrets(db, own_id, renewed.secrets, _seal_of(db, own_id, seal))
     db.execute(SQL["set_expiry"], (own_id, renewed.expires_at))

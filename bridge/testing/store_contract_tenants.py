@@ -50,7 +50,7 @@ class TenantsContract:
 
         assert await store.set_tenant_state(_ACME.id, "ended")
         assert not await store.set_tenant_state(_WIRE.id, "ended")
-        assert not await store.renew_tenant(_ACME.id, Installation("", secrets=_SECRETS))
+        assert not await store.renew_tenant(_ACME, Installation("", secrets=_SECRETS))
         assert await store.tenant_secrets(_ACME.id) == {}
 
     async def test_renewed_secrets_replace_those_of_their_names_and_end_the_trouble(
@@ -62,9 +62,17 @@ class TenantsContract:
         renewed = Installation("", secrets={"token": "xoxb-2"}, expires_at=99.0)
 
         assert troubled == replace(_ACME, trouble="refused")
-        assert await store.renew_tenant(_ACME.id, renewed)
+        assert await store.renew_tenant(_ACME, renewed)
         assert await store.tenant(_ACME.id) == replace(_ACME, expires_at=99.0)
         assert await store.tenant_secrets(_ACME.id) == {"token": "xoxb-2", "refresh": "xoxe-1"}
+
+    async def test_tokens_of_an_earlier_installation_do_not_replace_those_of_a_later_one(
+        self, store: Store
+    ) -> None:
+        await store.put_tenant(replace(_ACME, installed_at=6.0), {"token": "xoxb-2"})
+
+        assert not await store.renew_tenant(_ACME, Installation("", secrets=_SECRETS))
+        assert await store.tenant_secrets(_ACME.id) == {"token": "xoxb-2"}
 
     async def test_a_new_key_seals_the_same_secrets(self, store: Store) -> None:
         await store.put_tenant(_ACME, _SECRETS)

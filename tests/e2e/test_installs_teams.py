@@ -9,6 +9,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bridge.app.room_changes.patterns import update_rooms
+from bridge.model import AccountId, ActorId, RoomId
+from bridge.model.room_records import RoomLink
 from bridge.model.tenants import TenantId, TenantState
 from connectors.teams.sandbox import LocalTeams
 from connectors.teams.sandbox.state import Conversation
@@ -121,3 +124,26 @@ async def test_the_page_offers_the_app_package_and_the_way_to_an_admin(tmp_path:
         assert "/oauth/teams/package.zip" in page.text
         assert "admin.teams.microsoft.com" in page.text
         assert "manifest.json" in zipfile.ZipFile(io.BytesIO(package.content)).namelist()
+
+
+async def test_a_suspended_tenant_leaves_also_the_rooms_that_a_command_linked(
+    tmp_path: Path,
+) -> None:
+    async with with_tenants(tmp_path) as (here, first, second):
+        first.install()
+        second.install()
+        await here.local.until(lambda: members(here) == 2)
+        team = next(iter(second.teams.tenant.teams.values()))
+        channel = here.bridge.rooms.all[0].members[1].channel
+        random = channel.model_copy(update={"channel": team.channels[1].id})
+        account, by = AccountId("teams"), ActorId("teams:x:y")
+        link = RoomLink(RoomId("lounge"), account, random, linked=True, by=by, at=1.0)
+        await here.bridge.store.link_channel(link)
+        await update_rooms(here.bridge)
+        linked = members(here)
+        tenant = await here.bridge.store.tenant(second.id)
+        assert tenant is not None
+        await here.bridge.installs.set_state(tenant, "suspended")
+        await here.local.until(lambda: members(here) == 1)
+
+        assert linked == 3

@@ -13,7 +13,7 @@ from bridge.app.settings.file import Settings
 from bridge.app.settings.installs import InstallSettings
 from bridge.app.settings.quotas import quota_of
 from bridge.errors import BridgeError, PlatformError
-from bridge.model import AccountId
+from bridge.model import AccountId, ChannelRef
 from bridge.model.tenants import Installation, Tenant, TenantLimits, TenantState, tenant_id
 from bridge.ports.abilities.http import AsgiApp
 from bridge.ports.clock import Clock
@@ -26,6 +26,7 @@ from bridge.runtime.discovery import connector_type
 log = structlog.get_logger()
 
 CALLBACK = "/oauth/{platform}/callback"
+_LAST = 20.0  # seconds that a stop waits for tokens that a platform renews just now
 _AGAIN = 15.0  # seconds until a change of the accounts that failed is tried again
 
 Apply = Callable[[frozenset[AccountId]], Awaitable[object]]
@@ -47,6 +48,7 @@ class Installs:
     apply: Apply | None = None
     _behind_app: frozenset[AccountId] = frozenset()
     _active: Sequence[Tenant] = ()
+    _renewing: set[asyncio.Future[None]] = field(default_factory=set[asyncio.Future[None]])
     _renewed: set[AccountId] = field(default_factory=set[AccountId])
     _news: asyncio.Event = field(default_factory=asyncio.Event)
     _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -102,6 +104,17 @@ class Installs:
         await self.store.set_tenant_state(tenant.id, "ended")
         if self.apply is not None:
             await self.apply(frozenset())
+
+    def serves(self, account: AccountId, channel: ChannelRef) -> bool:
+        """Whether a channel may be in a room: an account that many tenants share serves those that
+        are active alone."""
+        app = self.apps.get(channel.platform)
+        if app is None or app.has_own_address or account != app.account_of(channel.workspace):
+            return True
+        own_id = channel.workspace.lower()
+        return any(
+            (one.platform, one.native_id) == (channel.platform, own_id) for one in self._active
+        )
 
     def answers(self, account: AccountId) -> bool:
         """Whether the account's requests come to the address of its app, not to its own."""
@@ -164,14 +177,17 @@ class Installs:
         """
         secrets = await self.store.tenant_secrets(tenant.id)
         # Not cancelled between the answer and the store: the platform gives new tokens once.
-        await asyncio.shield(asyncio.ensure_future(self._renew(tenant, secrets)))
+        renewing = asyncio.ensure_future(self._renew(tenant, secrets))
+        self._renewing.add(renewing)
+        renewing.add_done_callback(self._renewing.discard)
+        await asyncio.shield(renewing)
 
     async def _renew(self, tenant: Tenant, secrets: Mapping[str, str]) -> None:
         renewed = await self.apps[tenant.platform].renew(secrets)
         pause = 0.1
         while True:
             try:
-                await self.store.renew_tenant(tenant.id, renewed)
+                await self.store.renew_tenant(tenant, renewed)
             except BridgeError as error:
                 log.warning("renewed_tokens_not_saved", tenant=tenant.id, error=str(error))
                 await self.clock.sleep(pause)
@@ -212,7 +228,9 @@ class Installs:
                 self._news.set()
 
     async def close(self) -> None:
-        """Close the connections of the apps."""
+        """Wait until renewed tokens are saved, then close the connections of the apps."""
+        if self._renewing:
+            await asyncio.wait(set(self._renewing), timeout=_LAST)
         for app in self.apps.values():
             await app.close()
 

@@ -49,7 +49,9 @@ async def update_rooms(bridge: Bridge) -> None:
     platform that does not answer are remembered and stay."""
     problems: list[str] = []
     try:
-        rooms = await find_rooms(bridge.settings, bridge.connectors, bridge.store, problems)
+        rooms = await find_rooms(
+            bridge.settings, bridge.connectors, bridge.store, problems, bridge.installs.serves
+        )
     except BridgeError as error:
         log.warning("pattern_update_failed", error=str(error))
         return

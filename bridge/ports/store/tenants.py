@@ -38,9 +38,9 @@ class TenantStore(Protocol):
         """Note why the tokens of a tenant cannot be renewed."""
         ...
 
-    async def renew_tenant(self, tenant: TenantId, renewed: Installation) -> bool:
+    async def renew_tenant(self, tenant: Tenant, renewed: Installation) -> bool:
         """Save renewed secrets and their end in one transaction; other secrets stay. Returns False
-        if there is no such tenant, or it has ended meanwhile."""
+        if the tenant has ended meanwhile, or was installed again since `tenant` was read."""
         ...
 
     async def tenant_secrets(self, tenant: TenantId) -> Mapping[str, str]:
