@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urljoin, urlsplit
 
 import httpx
 
@@ -44,7 +44,7 @@ class Browser:
         assert page.status_code == 200, page.text
         form = re.search(r'<form method="post" action="([^"]+)"', page.text)
         assert form
-        answer = await self.http.post(self.url + form[1])
+        answer = await self.http.post(urljoin(f"{self.url}/oauth/{platform}/install", form[1]))
         assert answer.status_code == 303, answer.text
         return answer.headers["location"]
 
@@ -66,7 +66,7 @@ class Browser:
         """Install the app in a workspace or guild; returns the text of the last page."""
         done = await self.get(await self.allow(await self.begin(platform), place))
         assert done.status_code == 303, done.text
-        page = await self.get(done.headers["location"])
+        page = await self.get(urljoin(str(done.url), done.headers["location"]))
         assert page.status_code == 200
         return page.text
 

@@ -6,6 +6,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from bridge.model.tenants import TenantId
 from tests.e2e.installing import Installing, discord_of, installing
 from tests.e2e.local_sandbox import local_sandbox
@@ -75,6 +77,7 @@ async def test_a_guild_that_removes_the_bot_ends_and_may_install_it_again(tmp_pa
         assert ended.state == "ended"
 
 
+@pytest.mark.long  # discord.py waits some seconds before a new session
 async def test_a_guild_that_removed_the_bot_during_an_outage_ends_at_the_next_session(
     tmp_path: Path,
 ) -> None:

@@ -135,7 +135,7 @@ async def test_no_page_header_address_or_log_has_a_token(tmp_path: Path) -> None
         begun = await browser.get("/oauth/slack/install")
         consent = await browser.begin("slack")
         callback = await browser.get(await browser.allow(consent, "T0ACME"))
-        done = await browser.get(callback.headers["location"])
+        done = await browser.get("/oauth/slack/done")
         await here.until_account("slack-t0acme")
         secrets = await here.bridge.store.tenant_secrets(ACME)
         seen = [consent, written.getvalue()]

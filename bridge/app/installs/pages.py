@@ -1,4 +1,7 @@
-"""The pages of an installation as HTML: begin, done, and what went wrong. Pure; no script."""
+"""The pages of an installation as HTML: begin, done, and what went wrong. Pure; no script.
+
+Their links are relative, so that a proxy may serve the bridge below any path.
+"""
 
 from __future__ import annotations
 
@@ -63,14 +66,13 @@ def headers(consent_url: str = "") -> dict[str, str]:
 def start_page(apps: Sequence[tuple[str, str]]) -> str:
     """Return the page with a link for each app: its platform and label."""
     items = "".join(
-        f'<li><a href="/oauth/{escape(platform)}/install">{escape(label)}</a></li>'
+        f'<li><a href="{escape(platform)}/install">{escape(label)}</a></li>'
         for platform, label in apps
     )
     return _page("Add the bridge", f"<p>Where do you want to add it?</p><ul>{items}</ul>")
 
 
 def install_page(
-    platform: str,
     label: str,
     *,
     link: str = "",
@@ -90,7 +92,7 @@ def install_page(
         act = f'<p><a class="button" href="{escape(link)}">Add to {escape(label)}</a></p>'
         return _page(f"Add the bridge to {label}", f"{text}{act}<h2>How to</h2><ol>{items}</ol>")
     act = (
-        f'<form method="post" action="/oauth/{escape(platform)}/begin">'
+        '<form method="post" action="begin">'
         f'<button class="button" type="submit">Add to {escape(label)}</button></form>'
     )
     note = f"{label} asks you next what the bridge may do there. You may have to be an admin."
@@ -113,11 +115,11 @@ def done_page(label: str, name: str, steps: Sequence[str], *, waits: bool) -> st
     return _page(f"Added to {where}", text)
 
 
-def problem_page(platform: str, title: str, reason: str, todo: str) -> str:
+def problem_page(title: str, reason: str, todo: str) -> str:
     """Return the page of an installation that did not happen."""
     text = (
         f'<p class="bad" role="alert">{escape(reason)}</p><p>{escape(todo)}</p>'
-        f'<p><a href="/oauth/{escape(platform)}/install">Begin again</a></p>'
+        '<p><a href="install">Begin again</a></p>'
     )
     return _page(title, text)
 

@@ -51,7 +51,7 @@ class InstallPages:
         if not self._installs.apps:
             return []
         return [
-            Route("/oauth", self._start),
+            Route("/oauth", self._to_start),
             Route("/oauth/", self._start),
             Route("/oauth/{platform}/install", self._guarded(self._install)),
             Route("/oauth/{platform}/begin", self._guarded(self._begin), methods=["POST"]),
@@ -59,6 +59,9 @@ class InstallPages:
             Route("/oauth/{platform}/done", self._guarded(self._show_done)),
             *(Mount(f"/oauth/{platform}", app=app) for platform, app in self._events.items()),
         ]
+
+    async def _to_start(self, _request: Request) -> Response:
+        return RedirectResponse("oauth/", 303, headers=pages.headers())
 
     async def _start(self, _request: Request) -> Response:
         apps = [(platform, app.label) for platform, app in self._installs.apps.items()]
@@ -68,7 +71,7 @@ class InstallPages:
         link = app.consent_url("") if app.by_link else ""
         approval = self._installs.settings().allow == "approval"
         page = pages.install_page(
-            platform, app.label, link=link, steps=app.steps if link else (), approval=approval
+            app.label, link=link, steps=app.steps if link else (), approval=approval
         )
         return HTMLResponse(page, headers=pages.headers(link or app.consent_url("")))
 
@@ -98,8 +101,8 @@ class InstallPages:
         if tenant is None:
             await installs.withdraw(platform, installation)
             reason = "This workspace is not among those that may install this app."
-            return self._problem(platform, reason, "Ask an operator of the bridge.", 403)
-        answer = RedirectResponse(f"/oauth/{platform}/done", 303, headers=pages.headers())
+            return self._problem(reason, "Ask an operator of the bridge.", 403)
+        answer = RedirectResponse("done", 303, headers=pages.headers())
         self._set_cookie(answer, self._done, self._signed(tenant.id, browser))
         return answer
 
@@ -108,7 +111,7 @@ class InstallPages:
         browser = request.cookies.get(self._cookie, "")
         tenant = await self._tenant_in(request.cookies.get(self._done, ""), browser)
         if tenant is None or tenant.platform != platform:
-            return RedirectResponse(f"/oauth/{platform}/install", 303, headers=pages.headers())
+            return RedirectResponse("install", 303, headers=pages.headers())
         page = pages.done_page(app.label, tenant.name, app.steps, waits=tenant.state != "active")
         return HTMLResponse(page, headers=pages.headers())
 
@@ -137,20 +140,20 @@ class InstallPages:
         again = "Begin again on this bridge's page, in one browser, and allow its cookies."
         match error:
             case Unauthorized():
-                return self._problem(platform, f"The installation is refused: {error}.", again, 403)
+                return self._problem(f"The installation is refused: {error}.", again, 403)
             case Refused(code="declined"):
-                return self._problem(platform, f"{error}.", "Nothing was changed.", 400)
+                return self._problem(f"{error}.", "Nothing was changed.", 400)
             case Refused():
                 reason = f"{app.label} refused the installation ({error.code or 'no reason'})."
-                return self._problem(platform, reason, again, 400)
+                return self._problem(reason, again, 400)
             case PlatformError() | StoreError():
                 who = app.label if isinstance(error, PlatformError) else "The bridge's store"
-                return self._problem(platform, f"{who} does not answer.", "Try it later.", 503)
+                return self._problem(f"{who} does not answer.", "Try it later.", 503)
             case _:
-                return self._problem(platform, "The bridge cannot do it now.", "Try it later.", 503)
+                return self._problem("The bridge cannot do it now.", "Try it later.", 503)
 
-    def _problem(self, platform: str, reason: str, todo: str, status: int) -> Response:
-        page = pages.problem_page(platform, _NOT_INSTALLED, reason, todo)
+    def _problem(self, reason: str, todo: str, status: int) -> Response:
+        page = pages.problem_page(_NOT_INSTALLED, reason, todo)
         return HTMLResponse(page, status, headers=pages.headers())
 
     def _is_own_form(self, request: Request) -> bool:
