@@ -61,7 +61,7 @@ def list_(config: Path, as_json: bool) -> None:
 @config_option
 @json_option
 def show(tenant: str, config: Path, as_json: bool) -> None:
-    """Show one tenant: who installed it, when its token ends, its limits. Never its tokens.
+    """Show one tenant: who installed it, when its token ends, and its limits, never its tokens.
 
     \b
     Examples:
