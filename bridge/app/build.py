@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from functools import partial
 from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 import structlog
 from pydantic import BaseModel
@@ -24,6 +25,7 @@ from bridge.app.files.blob_store import open_blob_store
 from bridge.app.files.fetch import FetchLimits, GuardedFetcher
 from bridge.app.files.file_links import FileLinks
 from bridge.app.files.pictures import AgentPicture, AuthorPictures, agent_picture
+from bridge.app.installs.desk import Installs, build_installs
 from bridge.app.opening import open_to_write
 from bridge.app.origin import check_one_place
 from bridge.app.redaction import hide_secrets
@@ -41,11 +43,13 @@ from bridge.model import AccountId, RoomId
 from bridge.model.secret_refs import SecretRef
 from bridge.policies.guarded import GuardedAgent
 from bridge.policies.secrets import Secrets
+from bridge.ports.abilities.http import AsgiApp
 from bridge.ports.agent import Agent
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, ConnectorTools
 from bridge.ports.content_policy import ContentPolicy
 from bridge.ports.files import Files
+from bridge.ports.installs import Tenancy
 from bridge.ports.key_values import KeyValues
 from bridge.ports.secrets import SecretSource
 from bridge.ports.store.whole import Store
@@ -77,6 +81,7 @@ class Bridge:
     - `problems`: parts of the configuration that do not work; the rest runs.
     - `unready`: parts that depend on other services that are not ready, and what is wrong.
     - `running`: the bridge routes messages and does not stop yet.
+    - `file_settings`: the settings of the file; `settings` has guests and tenants, too.
     """
 
     settings: Settings
@@ -93,6 +98,8 @@ class Bridge:
     pictures: AuthorPictures
     directory: Directory
     consultations: Consultations
+    installs: Installs
+    file_settings: Settings
 
     unready: dict[str, str] = field(default_factory=dict[str, str])
     reload: Callable[[], Awaitable[list[str]]] = reload_unavailable
@@ -101,10 +108,23 @@ class Bridge:
 
     def __post_init__(self) -> None:
         self.watch = StoreWatch(self.store, self.clock)
+        self._http_apps: WeakKeyDictionary[Connector, AsgiApp | None] = WeakKeyDictionary()
+
+    def http_app(self, account: AccountId) -> AsgiApp | None:
+        """Return what answers the platform's requests for an account; None if there is no such
+        account, or its platform sends none."""
+        connector = self.connectors.get(account)
+        http = connector.abilities.http if connector else None
+        if connector is None or http is None:
+            return None
+        if connector not in self._http_apps:
+            self._http_apps[connector] = http.app(self.router.inbox)
+        return self._http_apps[connector]
 
     async def close(self) -> None:
         for connector in self.connectors.values():
             await connector.close()
+        await self.installs.close()
         await self.tools.close()
         await close_files(self.files)
         await self.store.close()
@@ -156,13 +176,20 @@ async def build(settings: Settings) -> Bridge:
     files: Files | None = None
     try:
         await check_needs(settings, SecretReader(store))
-        settings = with_guests(settings, await guests_of(store))
+        current = _Current(settings)
+        installs = build_installs(
+            settings, store, clock, SecretReader(store), lambda: current.settings()
+        )
+        file_settings = settings
+        settings = await installs.accounts_in(with_guests(settings, await guests_of(store)))
         links = file_links(settings, clock)
         files = await open_files(settings, clock, links)
         instance = await instance_of(store, lambda: uuid4().hex)
-        connectors = build_connectors(settings, store, clock, files=files, instance=instance)
+        connectors = build_connectors(
+            settings, store, clock, files=files, instance=instance,
+            tenancy_of=partial(tenancy_of, installs, file_settings),
+        )  # fmt: skip
         agents = build_agents(settings, store, clock, files)
-        current = _Current(settings)
         ranking = ModelRanking(agents, lambda: current.settings().openfloor.ranker, clock)
         directory = Directory(current.home, current.directory, clock, ranking)
         consultations = Consultations(
@@ -173,7 +200,7 @@ async def build(settings: Settings) -> Bridge:
         own = {AGENT_TOOLS: AgentTools(directory, consultations)}
         tools = open_toolbox(settings.tools, SecretReader(store), clock, files, own)
         problems: list[str] = []
-        rooms = await find_rooms(settings, connectors, store, problems)
+        rooms = await find_rooms(settings, connectors, store, problems, installs.serves)
         drawn = agent_pictures(settings, problems)
         pictures = AuthorPictures(key_for(settings.store.path), settings.web.public_url, drawn)
     except BaseException:
@@ -187,19 +214,25 @@ async def build(settings: Settings) -> Bridge:
         store=store, connectors=connectors, agents=agents,
         configuration=Configuration(
             rooms, settings.admins, groups_of(settings), email_key(settings),
-            quotas=quotas_of(settings),
+            quotas=quotas_of(settings, installs), paces=installs.paces(settings.installs),
         ),
         clock=clock, timeouts=timeouts_of(settings),
         content=ContentServices(all_cards(settings), files, pictures), tools=tools,
     )  # fmt: skip
     bridge = Bridge(
         settings, store, connectors, agents, rooms, router, clock, problems, files, links, tools,
-        pictures, directory, consultations,
+        pictures, directory, consultations, installs, file_settings,
     )  # fmt: skip
+    installs.app_of = bridge.http_app
     current.settings = lambda: bridge.settings
     current.room_of = lambda room: bridge.rooms.by_id.get(room)
     current.visitors = lambda: router.operations.visitors
     return bridge
+
+
+def tenancy_of(installs: Installs, file: Settings, account: str, platform: str) -> Tenancy | None:
+    """The tenancy of an account that serves tenants; None for one of the file."""
+    return installs.tenancy_of(AccountId(account), platform, file)
 
 
 async def _agent_at(
@@ -268,7 +301,8 @@ def build_policies(settings: Settings) -> dict[str, ContentPolicy]:
 def secret_refs(settings: Settings) -> frozenset[SecretRef]:
     """The secrets that accounts and agents of the configuration refer to."""
     entries = (*settings.accounts.values(), *settings.agents.values())
-    refs = frozenset(ref for entry in entries for _, ref in secrets_of(entry.options))
+    options = (*(entry.options for entry in entries), *settings.installs.apps.values())
+    refs = frozenset(ref for own in options for _, ref in secrets_of(own))
     blobs = settings.store.blobs
     return refs if blobs is None else refs | frozenset(blobs.refs().values())
 
@@ -330,6 +364,7 @@ def build_connectors(
     key_value_access: KeyValueAccess | None = None,
     files: Files | None = None,
     instance: str = "",
+    tenancy_of: Callable[[str, str], Tenancy | None] = lambda _account, _platform: None,
 ) -> dict[AccountId, Connector]:
     """A connector for each account (or `only` these); imports only their platforms."""
     secrets = SecretReader(store)
@@ -349,6 +384,7 @@ def build_connectors(
             cards=cards,
             send_deadline=settings.delivery.send_deadline,
             instance=instance,
+            tenancy=tenancy_of(name, entry.platform),
         )
         built[account] = connector_type(entry.platform).build(account, entry.options, tools)
     return built
@@ -369,8 +405,8 @@ def email_key(settings: Settings) -> bytes | None:
     return hmac.digest(key_for(settings.store.path), b"uacs-bridge e-mail addresses", "sha256")
 
 
-def quotas_of(settings: Settings) -> QuotaSettings:
-    """Quotas of rooms, agents and people, and the prices of models."""
+def quotas_of(settings: Settings, installs: Installs) -> QuotaSettings:
+    """Quotas of rooms, agents, people and tenants, and the prices of models."""
     prices = {
         name: Prices(**prices_of_entry.model_dump())
         for name, entry in settings.agents.items()
@@ -380,6 +416,7 @@ def quotas_of(settings: Settings) -> QuotaSettings:
         rooms={RoomId(name): quota_of(entry.quota) for name, entry in settings.rooms.items()},
         agents={name: quota_of(entry.quota) for name, entry in settings.agents.items()},
         person=quota_of(settings.people.quota),
+        tenants=installs.quotas(settings.installs),
         prices=prices,
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import structlog
 
@@ -19,6 +20,8 @@ from bridge.app.build import (
     email_key,
     groups_of,
     quotas_of,
+    reload_unavailable,
+    tenancy_of,
 )
 from bridge.app.rooms.find import find_rooms
 from bridge.app.rooms.guests import guests_of, with_guests
@@ -36,13 +39,14 @@ log = structlog.get_logger()
 LAST_VALID_STAYS = "the configuration file is not valid, so the last valid one stays in effect"
 # Sections that are read only when the bridge starts.
 _AT_START = ("store", "web", "files", "log", "catch_up", "delivery")
-_AT_ONCE = ("admins", "direct", "people", "policies")
+_AT_ONCE = ("admins", "direct", "people", "policies", "installs")
 
 
 class Reloader:
-    """Reloads one at a time; `source` reads and validates the file."""
+    """Reloads one at a time; `source` reads and validates the file. Also lets the accounts follow
+    the tenants that come and go."""
 
-    def __init__(self, bridge: Bridge, source: Callable[[], Settings]) -> None:
+    def __init__(self, bridge: Bridge, source: Callable[[], Settings] | None = None) -> None:
         self._bridge = bridge
         self._source = source
         self._one_at_a_time = asyncio.Lock()
@@ -53,13 +57,15 @@ class Reloader:
         Raises:
             ConfigError: The file is not valid, and nothing changed.
         """
+        if self._source is None:
+            return await reload_unavailable()
         async with self._one_at_a_time:
             try:
-                new = await asyncio.to_thread(self._source)
-                new = with_guests(new, await guests_of(self._bridge.store))
-                check_purpose(new)
-                await check_needs(new, SecretReader(self._bridge.store))
-                changes = await self._change(new)
+                file = await asyncio.to_thread(self._source)
+                check_purpose(file)
+                await check_needs(file, SecretReader(self._bridge.store))
+                changes = await self._change(await self._whole(file), file)
+                self._bridge.file_settings = file
             except BridgeError as error:
                 log.error("configuration_rejected", error=str(error))  # noqa: TRY400
                 rejection = f"{LAST_VALID_STAYS}: {error}"
@@ -69,28 +75,56 @@ class Reloader:
             log.info("configuration_reloaded", changes=changes)
             return changes
 
-    async def _change(self, new: Settings) -> list[str]:
+    async def follow_tenants(self, renewed: frozenset[AccountId]) -> list[str]:
+        """Let accounts and rooms follow the stored tenants; `renewed` are built anew. Agents and
+        tools stay as they are. Returns a text for each changed part.
+
+        Raises:
+            BridgeError: nothing changed.
+        """
+        async with self._one_at_a_time:
+            file = self._bridge.file_settings
+            return await self._change(
+                await self._whole(file), file, renewed=renewed, same_agents=True
+            )
+
+    async def _whole(self, file: Settings) -> Settings:
+        """The settings of the file with guests and tenants."""
+        guests = await guests_of(self._bridge.store)
+        return await self._bridge.installs.accounts_in(with_guests(file, guests))
+
+    async def _change(
+        self,
+        new: Settings,
+        file: Settings,
+        *,
+        renewed: frozenset[AccountId] = frozenset(),
+        same_agents: bool = False,
+    ) -> list[str]:
         bridge, old = self._bridge, self._bridge.settings
         changed = {
             AccountId(name) for name in old.accounts | new.accounts
-            if old.accounts.get(name) != new.accounts.get(name)
+            if old.accounts.get(name) != new.accounts.get(name) or name in renewed
         }  # fmt: skip
         fresh = await asyncio.to_thread(
             build_connectors, new, bridge.store, bridge.clock, only=changed, files=bridge.files,
             instance=bridge.router.operations.instance,
+            tenancy_of=partial(tenancy_of, bridge.installs, file),
         )  # fmt: skip
         problems: list[str] = []
         ended: dict[AccountId, Connector] = {}
         try:
-            agents = await asyncio.to_thread(
+            agents = bridge.agents.copy() if same_agents else await asyncio.to_thread(
                 build_agents, new, bridge.store, bridge.clock, bridge.files
-            )
+            )  # fmt: skip
             unchanged = {a: c for a, c in bridge.connectors.items() if a not in changed}
-            rooms = await find_rooms(new, {**unchanged, **fresh}, bridge.store, problems)
+            serves = bridge.installs.serves
+            rooms = await find_rooms(new, {**unchanged, **fresh}, bridge.store, problems, serves)
             pictures = await asyncio.to_thread(agent_pictures, new, problems)
             configuration = Configuration(
-                rooms, new.admins, groups_of(new), email_key(new), quotas_of(new)
-            )
+                rooms, new.admins, groups_of(new), email_key(new),
+                quotas_of(new, bridge.installs), bridge.installs.paces(new.installs),
+            )  # fmt: skip
             changes = await asyncio.to_thread(_changes_between, old, new)
             servers = bridge.tools.prepare(new.tools)
             for account in changed & bridge.connectors.keys():

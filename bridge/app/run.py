@@ -18,6 +18,7 @@ from bridge.app.archive.erasing import clean_up, clean_up_regularly
 from bridge.app.build import Bridge, build
 from bridge.app.checks.readiness import watch_readiness
 from bridge.app.control import ControlAccess
+from bridge.app.installs.renewal import renew_regularly
 from bridge.app.logs.repeats import tell_repeats
 from bridge.app.reload import Reloader
 from bridge.app.room_changes.direct import DirectRooms
@@ -62,8 +63,8 @@ async def run(
         await clean_up(bridge.store, bridge.files.blobs, alone=True)
         bridge.router.reconfigure.use_linker(AppLinker(bridge))
         DirectRooms(bridge).listen()
-        if source is not None:
-            bridge.reload = Reloader(bridge, source).reload
+        reloader = Reloader(bridge, source)
+        bridge.reload, bridge.installs.apply = reloader.reload, reloader.follow_tenants
         control = ControlAccess.new()
         server = WebServer(web_app(bridge, control), settings.web.host, settings.web.port)
         try:
@@ -82,6 +83,8 @@ async def run(
             pattern_task = asyncio.create_task(follow_patterns(bridge))
             readiness_task = asyncio.create_task(watch_readiness(bridge, ask=ask_agents))
             reload_task = asyncio.create_task(_reload_at(hung_up, bridge))
+            tenants_task = asyncio.create_task(bridge.installs.follow())
+            renewal_task = asyncio.create_task(renew_regularly(bridge.installs))
             try:
                 await _wait_for_either(router_task, stop)
             finally:
@@ -97,6 +100,8 @@ async def run(
                     pattern_task,
                     readiness_task,
                     reload_task,
+                    tenants_task,
+                    renewal_task,
                     repeats_task,
                 ):
                     await _cancel_and_wait(task)

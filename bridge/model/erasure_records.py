@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from bridge.model.refs import ActorId, ChannelRef, MessageId, RoomId
+from bridge.model.refs import AccountId, ActorId, ChannelRef, MessageId, RoomId
 
 ERASED = "[erased]"  # stands in the place of a text
 ERASED_NAME = "Erased person"
@@ -13,8 +13,11 @@ ERASED_NAME = "Erased person"
 
 @dataclass(frozen=True)
 class Erasure:
-    """What is to be erased: one message, or everything of one person.
+    """What is to be erased: one message, everything of one person, or of one workspace.
 
+    - `workspace`: platform and workspace, as keys begin: what was said in its channels, and what
+      the bridge knows of them; its people are among `actors`. `rooms`: rooms of this one alone.
+      `account`: the account that served it alone.
     - `actors`: all accounts of the person; empty for a message.
     - `by`, `reason`: who ordered it and why; they are recorded and contain nothing erased.
     - `copies`: whether the copies on the platforms are deleted, too.
@@ -26,6 +29,9 @@ class Erasure:
     message: MessageId | None = None
     actors: tuple[ActorId, ...] = ()
     copies: bool = False
+    workspace: str = ""
+    rooms: tuple[RoomId, ...] = ()
+    account: AccountId | None = None
 
 
 @dataclass(frozen=True)

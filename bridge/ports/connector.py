@@ -24,6 +24,7 @@ from bridge.ports.abilities import Abilities
 from bridge.ports.clock import Clock
 from bridge.ports.files import Files
 from bridge.ports.inbox import Inbox
+from bridge.ports.installs import Tenancy
 from bridge.ports.key_values import KeyValues
 from bridge.ports.secrets import SecretSource
 
@@ -102,7 +103,8 @@ class HasSetupOptions(Protocol):
 @dataclass(frozen=True)
 class ConnectorTools:
     """What the bridge gives to a connector. `instance` is the id of the bridge's store, for posts
-    that can carry it unseen."""
+    that can carry it unseen. `tenancy`: for an account that serves workspaces which installed our
+    app."""
 
     clock: Clock
     secrets: SecretSource
@@ -112,6 +114,7 @@ class ConnectorTools:
     files: Files | None = None
     send_deadline: float = 30.0  # seconds; HTTP clients give no request up earlier
     instance: str = ""
+    tenancy: Tenancy | None = None
 
 
 @dataclass(frozen=True)

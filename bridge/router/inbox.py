@@ -92,8 +92,12 @@ class RouterInbox:
         return await self._intake.take(raw)
 
     def session_began(self, account: AccountId, channel: ChannelRef | None = None) -> None:
-        """Events may have been missed in the channel, or (None) in all channels of the account."""
+        """Events may have been missed in the channel, or (None) in all channels of the account. A
+        channel that the bot came into just now may fit a room's pattern."""
         self._reader.session_began(account, channel)
+        if channel is not None and self._inbound_channels.might_join(account, channel):
+            appeared = self._inbound_channels.signals.channel_appeared
+            self._background.spawn(appeared.emit(account), f"channel of {account}")
 
     async def message_of(self, channel: ChannelRef, native_id: str) -> Message | None:
         """Returns the canonical message that a native message shows, or None. Raises StoreError."""
@@ -133,6 +137,12 @@ class InboundChannels:
             return True
         await self._report_new_channel(raw)
         return False
+
+    def might_join(self, account: AccountId, channel: ChannelRef) -> bool:
+        """Whether somebody wants to know of a channel that is in no room."""
+        return self.signals.channel_appeared.has_listeners and not self.rooms.concern(
+            account, channel
+        )
 
     async def _opens_direct(self, raw: Raw, channel: ChannelRef) -> bool:
         """Whether a person writes to our bot alone, and a room was made for that."""

@@ -27,6 +27,7 @@ class Reconfigure:
         self._parts.outbound.references.change_groups(new.groups)
         self._parts.rooms.linking.change_email_key(new.email_key)
         self._parts.turns.quotas.change(new.quotas)
+        self._parts.inbound.pace.change(new.paces)
         self.change_rooms(new.rooms)
 
     def change_admins(self, admins: Sequence[str]) -> None:

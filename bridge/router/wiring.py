@@ -53,6 +53,7 @@ from bridge.router.inbound.queues import InboundQueues
 from bridge.router.inbound.reactions import ApplyPin, ApplyReaction, ShownPlaces, shows_natively
 from bridge.router.inbound.receivers import Receivers
 from bridge.router.inbound.routing import NameAuthor, PlaceInTimelines, Route
+from bridge.router.inbound.tenant_pace import TenantPace
 from bridge.router.inbox import InboundChannels, Intake, Keeper, OwnEchoes, RouterInbox
 from bridge.router.outbound.delays import DelayNotifier
 from bridge.router.outbound.encoding import Encoding
@@ -120,13 +121,14 @@ from bridge.router.turns.visitors import Visitors
 class Configuration:
     """Everything that a reload changes in the router except accounts and agents. `admins` are actor
     ids or globs of them; `email_key` is None if the bridge does not link accounts by e-mail
-    address."""
+    address; `paces`: messages in a minute, by platform and workspace of a tenant."""
 
     rooms: Rooms
     admins: Sequence[str] = ()
     groups: Groups = field(default_factory=dict[str, Mapping[AccountId, str]])
     email_key: bytes | None = None
     quotas: QuotaSettings = field(default_factory=QuotaSettings)
+    paces: Mapping[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
 
 
 @dataclass(frozen=True)
@@ -217,6 +219,7 @@ class CommandParts:
 class InboundParts:
     receivers: Receivers
     queues: InboundQueues
+    pace: TenantPace
     history_starts: HistoryStarts
     orphans: Orphans
     fetcher: AttachmentFetcher
@@ -464,6 +467,7 @@ def wire_inbound(
     )
     timeouts = shared.timeouts
     queues = InboundQueues(signals.row_due)
+    pace = TenantPace(queues, shared.rooms, outbound.notices, clock)
     history_starts = HistoryStarts(store)
     orphans = Orphans(store, connectors, history_starts, clock, timeouts, queues.put)
     fetcher = AttachmentFetcher(
@@ -488,6 +492,7 @@ def wire_inbound(
     return InboundParts(
         receivers=Receivers(clock, timeouts),
         queues=queues,
+        pace=pace,
         history_starts=history_starts,
         orphans=orphans,
         fetcher=fetcher,
@@ -602,6 +607,7 @@ def wire(shared: Dependencies, configuration: Configuration) -> Parts:
     turns = wire_turns(shared, rooms, outbound, configuration.quotas)
     commands = wire_commands(shared, rooms, outbound, turns)
     inbound = wire_inbound(shared, rooms, outbound, turns, commands)
+    inbound.pace.change(configuration.paces)
     recovery = wire_recovery(shared, rooms, outbound, inbound)
     return Parts(rooms, outbound, turns, commands, inbound, recovery)
 

@@ -117,7 +117,7 @@ def _erase(db: Connection, erasure: Erasure, now: float) -> ErasureRecord:
     work = _Work(db, erasure, now, _chosen(db), stand_in)
     for step in STEPS:
         step(work)
-    if not any(work.counts.values()):
+    if not any(work.counts.values()) and not erasure.workspace:
         raise StoreError(f"The archive has nothing of {', '.join(map(repr, erasure.actors))}")
     db.executemany(SQL["touch"], [(number,) for number in work.touched])
     _refuse_if_held(db)
@@ -128,6 +128,10 @@ def _erase(db: Connection, erasure: Erasure, now: float) -> ErasureRecord:
 def _choose(db: Connection, erasure: Erasure) -> None:
     for actor in erasure.actors:
         db.execute(SQL["choose_person"], (actor,))
+    if erasure.workspace:
+        db.execute(SQL["choose_workspace"], _range(erasure.workspace))
+    for room in erasure.rooms:
+        db.execute(SQL["choose_room"], (room,))
     if erasure.message is None:
         return
     if not db.execute(SQL["choose_message"], (erasure.message,)).rowcount:
@@ -154,6 +158,7 @@ def _chosen(db: Connection) -> Sequence[_Chosen]:
 def _record(work: _Work) -> ErasureRecord:
     erasure, counts = work.erasure, {kind: n for kind, n in work.counts.items() if n}
     subject = "person" if erasure.actors else "message"
+    subject = "tenant" if erasure.workspace else subject
     columns = (erasure.id, work.now, erasure.by, erasure.reason, subject, json.dumps(counts))
     work.db.execute(SQL["record"], (*columns, json.dumps(sorted(work.files))))
     return ErasureRecord(erasure.id, work.now, erasure.by, erasure.reason, subject, counts)
@@ -281,6 +286,40 @@ def _delete_copies(work: _Work) -> None:
                 work.counts["copies"] += 1
 
 
+# --- the step of the erasure of a workspace ---------------------------------------------------
+
+
+def _erase_workspace(work: _Work) -> None:
+    """What the store keeps of a workspace's channels beside messages: events as they came, names,
+    places in rooms, and the values of its account."""
+    if not work.erasure.workspace:
+        return
+    span = _range(work.erasure.workspace)
+    rows = [row for (row,) in work.db.execute(SQL["rows_of_workspace"], span).fetchall()]
+    _erase_rows(work, rows)
+    for query in _OF_WORKSPACE:
+        work.counts["facts"] += work.db.execute(SQL[query], span).rowcount
+    if work.erasure.account is not None:
+        work.counts["facts"] += work.db.execute(
+            SQL["forget_account"], (work.erasure.account,)
+        ).rowcount
+
+
+_OF_WORKSPACE = (
+    "forget_cursors", "forget_links_to_rooms", "forget_descriptions", "forget_consents",
+    "forget_orphans", "forget_periods",
+)  # fmt: skip
+
+
+def _range(workspace: str) -> tuple[str, str]:
+    """The half-open range of the keys of a workspace's channels and people."""
+    return f"{workspace}:", f"{workspace};"  # ";" is the character after ":"
+
+
+def actors_of(db: Connection, workspace: str) -> Sequence[ActorId]:
+    return [ActorId(own_id) for (own_id,) in db.execute(SQL["actors_of"], _range(workspace))]
+
+
 # --- the steps of the erasure of a person -----------------------------------------------------
 
 
@@ -397,6 +436,7 @@ STEPS: Sequence[Callable[[_Work], None]] = (
     _erase_mentions,
     _erase_payloads,
     _erase_payloads_of_person,
+    _erase_workspace,
     _erase_beside_bodies,
     _erase_operations,
     _erase_reactions_of_person,

@@ -75,6 +75,14 @@ from bridge.model.room_records import (
 from bridge.model.search_records import FoundMessage, Search, SearchPage, Surroundings
 from bridge.model.statistics_records import RefusedEvent, Statistics
 from bridge.model.store_status import Explanation, StorePulse, StoreStatus
+from bridge.model.tenants import (
+    Installation,
+    Tenant,
+    TenantId,
+    TenantLimits,
+    TenantState,
+    split_tenant_secret,
+)
 from bridge.model.turn_records import (
     Approval,
     ApprovalState,
@@ -119,6 +127,7 @@ from bridge.store import (
 from bridge.store import reactions as of_reactions
 from bridge.store import search as of_search
 from bridge.store import statistics as of_statistics
+from bridge.store import tenants as of_tenants
 from bridge.store.batches import BatchWriter
 from bridge.store.connection import Connection
 from bridge.store.seal import Seal
@@ -304,6 +313,9 @@ class SqlStore:
 
     async def erase(self, erasure: Erasure, *, dry_run: bool = False) -> ErasureRecord:
         return await self._write(erasing.erase, erasure, self._clock.time(), dry_run)
+
+    async def actors_of(self, workspace: str) -> Sequence[ActorId]:
+        return await self._read(erasing.actors_of, workspace)
 
     async def erasures(self) -> Sequence[ErasureRecord]:
         return await self._read(erasing.records)
@@ -687,6 +699,8 @@ class SqlStore:
         await self._write(key_values.remove, account, key)
 
     async def credential(self, name: str) -> str | None:
+        if (of_tenant := split_tenant_secret(name)) is not None:
+            return await self.tenant_secret(*of_tenant)
         return await self._look(key_values.credential, name, self._seal)
 
     async def credential_names(self) -> Sequence[str]:
@@ -700,6 +714,44 @@ class SqlStore:
 
     async def forget_expired(self) -> int:
         return await self._write(inbox.forget_expired, self._clock.time())
+
+    # --- tenants ------------------------------------------------------------------------------
+
+    async def tenants(self) -> Sequence[Tenant]:
+        return await self._look(of_tenants.tenants)
+
+    async def tenant(self, tenant: TenantId) -> Tenant | None:
+        return await self._look(of_tenants.tenant, tenant)
+
+    async def put_tenant(self, tenant: Tenant, secrets: Mapping[str, str]) -> None:
+        await self._write(of_tenants.put, tenant, secrets, self._seal)
+
+    async def set_tenant_state(self, tenant: TenantId, state: TenantState) -> bool:
+        return await self._write(of_tenants.set_state, tenant, state, self._seal)
+
+    async def set_tenant_limits(self, tenant: TenantId, limits: TenantLimits) -> bool:
+        return await self._write(of_tenants.set_limits, tenant, limits)
+
+    async def set_tenant_trouble(self, tenant: TenantId, trouble: str) -> None:
+        await self._write(of_tenants.set_trouble, tenant, trouble)
+
+    async def renew_tenant(self, tenant: Tenant, renewed: Installation) -> bool:
+        return await self._write(of_tenants.renew, tenant, renewed, self._seal)
+
+    async def tenant_secrets(self, tenant: TenantId) -> Mapping[str, str]:
+        return await self._look(of_tenants.secrets, tenant, self._seal)
+
+    async def tenant_secret(self, tenant: TenantId, name: str) -> str | None:
+        return await self._look(of_tenants.secret, tenant, name, self._seal)
+
+    async def rotate_tenant_key(self, tenant: TenantId) -> int:
+        return await self._write(of_tenants.rotate_key, tenant, self._seal)
+
+    async def remove_tenant(self, tenant: TenantId) -> bool:
+        return await self._write(of_tenants.remove, tenant)
+
+    async def use_install_state(self, digest: bytes, expires: float) -> bool:
+        return await self._write(of_tenants.use_state, digest, expires, self._clock.time())
 
     # --- the whole ----------------------------------------------------------------------------
 

@@ -11,9 +11,11 @@ from bridge.content.cards.codec import Codec
 from bridge.model import AccountId
 from bridge.ports.connector import ConnectorTools, SetupOption, SetupStep, Starter
 from bridge.ports.exports import ExportFormat
+from bridge.ports.installs import InstallableType
 from bridge.ports.secret_shapes import SecretShape
 from connectors.discord.home import without_read_only
 from connectors.discord.ids import ids_in
+from connectors.discord.installs import DiscordInstalls
 from connectors.discord.secrets import SECRET_SHAPES
 from connectors.discord.settings import DiscordSettings
 
@@ -55,6 +57,9 @@ class DiscordType:
         from connectors.discord.setup import OPTIONS
 
         return OPTIONS
+
+    def installs(self) -> InstallableType:
+        return DiscordInstalls()
 
     def secret_shapes(self) -> Sequence[SecretShape]:
         return SECRET_SHAPES

@@ -8,6 +8,7 @@ from typing import Any
 from bridge.errors import Refused
 from bridge.model import ChannelRef
 from bridge.ports.abilities.channels import ChannelInfo
+from bridge.ports.installs import Tenancy
 from connectors.discord import ids
 from connectors.discord.capabilities import (
     ADMINISTRATOR,
@@ -30,9 +31,11 @@ Json = dict[str, Any]
 class Channels:
     """The channels of the servers that the bot is in."""
 
-    def __init__(self, rest: Rest, bot: BotIdentity) -> None:
+    def __init__(self, rest: Rest, bot: BotIdentity, tenancy: Tenancy | None = None) -> None:
+        """`tenancy`: only the guilds that installed the app."""
         self._rest = rest
         self._bot = bot
+        self._tenancy = tenancy
 
     async def visible(self) -> Sequence[ChannelInfo]:
         """Return the text channels of all guilds that the bot is in.
@@ -43,6 +46,8 @@ class Channels:
         channel_infos: list[ChannelInfo] = []
         async for guild in _guilds(self._rest):
             guild_id = str(guild["id"])
+            if self._tenancy is not None and not await self._tenancy.admits(guild_id):
+                continue
             guild_data, member, channels = await guild_facts(self._rest, guild_id, user)
             names = {str(channel.get("id")): str(channel.get("name") or "") for channel in channels}
             for channel in channels:

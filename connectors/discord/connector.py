@@ -62,7 +62,7 @@ class DiscordConnector:
         self._sender = Sender(self._rest, self._webhooks, reactions, pending, tools.files)
         self._receiver = Receiver(
             account, self._token, tools.clock, self._bot, self._webhooks, self._places,
-            self._respond, own_unpins, pending, tools.cards,
+            self._respond, own_unpins, pending, tools.cards, tools.tenancy,
         )  # fmt: skip
         self.abilities = self._abilities()
 
@@ -87,7 +87,7 @@ class DiscordConnector:
             people=People(rest, bot, self._cdn),
             groups=groups,
             group_names=groups,
-            channels=Channels(rest, bot),
+            channels=Channels(rest, bot, self._tools.tenancy),
             outsiders=Outsiders(rest, bot),
             direct_messages=DirectMessages(rest),
             links=links,

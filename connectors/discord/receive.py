@@ -25,6 +25,7 @@ from bridge.model import AccountId, ChannelRef, Echo, Raw, Receipt
 from bridge.ports.abilities.health import Health
 from bridge.ports.clock import Clock
 from bridge.ports.inbox import Inbox
+from bridge.ports.installs import Tenancy
 from connectors.discord import ids
 from connectors.discord.capabilities import DIRECT_TYPES, INTENTS, THREAD_TYPES
 from connectors.discord.content import is_hidden
@@ -136,8 +137,10 @@ class Receiver:
         own_unpins: OwnUnpins,
         pending: PendingInteractions,
         cards: Cards = NO_CARDS,
+        tenancy: Tenancy | None = None,
     ) -> None:
         self._pending = pending
+        self._tenancy = tenancy
         self._account = account
         self._token = token
         self._clock = clock
@@ -241,6 +244,8 @@ class Receiver:
         changed = self._places.changed(data) if kind in _UPDATES else []
         relevant = kind in KINDS and _is_relevant(kind, data, changed)
         self._learn(inbox, kind, data)
+        if self._tenancy is not None and not await self._is_of_tenant(self._tenancy, kind, data):
+            return
         at = f"{self._session}:{frame.get('s')}"
         if kind in PIN_KINDS:
             await self._keep_unpinnings(inbox, kind, data, at, now)
@@ -259,6 +264,22 @@ class Receiver:
             self._look_for_content(data)
         raw = self.raw(kind, data, channel, at, now, changed=changed)
         await self._keep(inbox, raw)
+
+    async def _is_of_tenant(self, tenancy: Tenancy, kind: str, data: dict[str, Any]) -> bool:
+        """Whether an event is of a guild that installed the app, or of no guild. A guild that
+        removed the bot ends, also one that did so while the bridge was not connected.
+
+        Source: gateway events "Guild Delete" (`unavailable`: an outage), "Ready" (2026-06).
+        """
+        if kind == "GUILD_DELETE" and data.get("unavailable") is not True:
+            await tenancy.ended(str(data.get("id")), kind)
+        if kind == "READY" and isinstance(guilds := data.get("guilds"), list):
+            present = {str(guild.get("id")) for guild in guilds if isinstance(guild, dict)}
+            for tenant in await tenancy.tenants():
+                if tenant.state != "ended" and tenant.native_id not in present:
+                    await tenancy.ended(tenant.native_id, "not among the guilds of the bot")
+        guild = data.get("guild_id")
+        return not isinstance(guild, str) or await tenancy.admits(guild)
 
     async def _keep_unpinnings(
         self, inbox: Inbox, kind: str, data: dict[str, Any], at: str, now: float

@@ -38,6 +38,12 @@ class DiscordSettings(BaseModel):
     @classmethod
     def _safe_address(cls, url: str | None) -> str | None:
         """Refuse unencrypted addresses: the bridge sends the bot token to both."""
+        cls.check_address(url)
+        return url
+
+    @staticmethod
+    def check_address(url: str | None) -> None:
+        """Raise ValueError for an address to which secrets would go unencrypted."""
         parts = urlsplit(API_URL if url is None else url)
         if parts.scheme not in ("https", "wss") and not (
             parts.scheme in ("http", "ws") and parts.hostname in LOOPBACK
@@ -46,4 +52,3 @@ class DiscordSettings(BaseModel):
                 "would send the token unencrypted; use https:// or wss:// (http:// and ws:// only "
                 "on this machine), or remove the line for Discord itself"
             )
-        return url

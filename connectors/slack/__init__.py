@@ -11,9 +11,11 @@ from bridge.content.cards.codec import Codec
 from bridge.model import AccountId
 from bridge.ports.connector import Connector, ConnectorTools, SetupOption, SetupStep, Starter
 from bridge.ports.exports import ExportFormat
+from bridge.ports.installs import InstallableType
 from bridge.ports.secret_shapes import SecretShape
 from connectors.slack.home import without_read_only
 from connectors.slack.ids import PLATFORM, ids_in
+from connectors.slack.installs import SlackInstalls
 from connectors.slack.secrets import SECRET_SHAPES
 from connectors.slack.settings import SlackSettings
 from connectors.slack.setup import OPTIONS, steps
@@ -47,6 +49,9 @@ class SlackType:
 
     def setup_options(self) -> Sequence[SetupOption]:
         return OPTIONS
+
+    def installs(self) -> InstallableType:
+        return SlackInstalls()
 
     def secret_shapes(self) -> Sequence[SecretShape]:
         return SECRET_SHAPES

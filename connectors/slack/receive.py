@@ -507,7 +507,7 @@ def events_route(
 
     async def events(request: Request) -> Response:
         try:
-            body = await _signed_body(request, await signing_secret(), clock)
+            body = await signed_body(request, await signing_secret(), clock)
             bolt_request = AsyncBoltRequest(
                 body=body.decode(), query=str(request.query_params), headers=dict(request.headers)
             )
@@ -521,7 +521,7 @@ def events_route(
     return Route("/events", events, methods=["POST"])
 
 
-async def _signed_body(request: Request, secret: str, clock: Clock) -> bytes:
+async def signed_body(request: Request, secret: str, clock: Clock) -> bytes:
     """The body after its signature was verified on the raw bytes. Raises Unauthorized."""
     body = bytearray()
     async for chunk in request.stream():

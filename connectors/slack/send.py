@@ -188,7 +188,7 @@ class WebApi:
                 self._base_url + method, data=data, headers=headers, allow_redirects=False
             ) as response:
                 content = await response.read()
-            body = _checked(label, response.status, response.headers, content, once=once)
+            body = checked_answer(label, response.status, response.headers, content, once=once)
         scopes = response.headers.get("x-oauth-scopes", "")
         return Answer(body, frozenset(scopes.replace(" ", "").split(",")) - {""})
 
@@ -315,9 +315,10 @@ def _api_error(label: str, error: SlackApiError, *, once: bool) -> PlatformError
     )
 
 
-def _checked(
+def checked_answer(
     label: str, status: int, headers: Mapping[str, str], content: bytes, *, once: bool
 ) -> Json:
+    """The body of a successful answer. Raises PlatformError for any other."""
     try:
         parsed = orjson.loads(content)
     except orjson.JSONDecodeError:

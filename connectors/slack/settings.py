@@ -13,6 +13,17 @@ API_URL = "https://slack.com/api/"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
+def safe_address(url: str) -> str:
+    """Return the address; raises ValueError for one to which secrets would go unencrypted."""
+    parts = urlsplit(url)
+    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK):
+        raise ValueError(
+            f"{url!r} would send the token unencrypted; use https:// (http:// only on this "
+            "machine), or remove the line for Slack itself"
+        )
+    return url
+
+
 class SlackSettings(BaseModel):
     """One installation of a Slack app; several apps in one workspace are several accounts."""
 
@@ -44,12 +55,7 @@ class SlackSettings(BaseModel):
     @field_validator("api_url")
     @classmethod
     def _safe_address(cls, url: str) -> str:
-        parts = urlsplit(url)
-        if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK):
-            raise ValueError(
-                f"{url!r} would send the token unencrypted; use https:// (http:// only on this "
-                "machine), or remove the line for Slack itself"
-            )
+        url = safe_address(url)
         return url if url.endswith("/") else f"{url}/"
 
     @model_validator(mode="after")

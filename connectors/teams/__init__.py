@@ -11,6 +11,7 @@ from bridge.content.cards.codec import Codec
 from bridge.model import AccountId
 from bridge.ports.connector import ConnectorTools, SetupOption, SetupStep, Starter
 from bridge.ports.exports import ExportFormat
+from bridge.ports.installs import InstallableType
 from connectors.teams.home import without_read_only
 from connectors.teams.ids import PLATFORM
 from connectors.teams.settings import TeamsSettings
@@ -60,6 +61,11 @@ class TeamsType:
 
     def setup_options(self) -> Sequence[SetupOption]:
         return OPTIONS
+
+    def installs(self) -> InstallableType:
+        from connectors.teams.installs import TeamsInstalls  # few configurations have it
+
+        return TeamsInstalls()
 
     def local_platform(self) -> object:
         from connectors.teams.sandbox import LOCAL  # not imported in production

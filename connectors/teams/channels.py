@@ -8,6 +8,7 @@ from urllib.parse import quote
 from bridge.errors import Refused
 from bridge.model import ChannelRef
 from bridge.ports.abilities.channels import ChannelInfo
+from bridge.ports.installs import Tenancy
 from connectors.teams import ids
 from connectors.teams.activity import object_of, objects, string
 from connectors.teams.references import Reference, References
@@ -17,9 +18,17 @@ _GENERAL = "General"  # Teams leaves its name out, so that clients can translate
 
 
 class Channels:
-    """The channels and chats of one bot; `tenant` is `tenant_id` of its settings."""
+    """The channels and chats of one bot; `tenant` is `tenant_id` of its settings, `tenancy` that of
+    a bot which many tenants install."""
 
-    def __init__(self, references: References, sender: Sender, tenant: str | None) -> None:
+    def __init__(
+        self,
+        references: References,
+        sender: Sender,
+        tenant: str | None,
+        tenancy: Tenancy | None = None,
+    ) -> None:
+        self._tenancy = tenancy
         self._references = references
         self._sender = sender
         self._tenant = tenant
@@ -29,13 +38,17 @@ class Channels:
 
         Raises PlatformError if Teams cannot be reached.
         """
-        references = await self._references.all()
+        references = [one for one in await self._references.all() if await self._is_served(one)]
         channels = {reference.conversation: _channel_info(reference) for reference in references}
         teams = {reference.team: reference for reference in references if reference.team}
         for team in teams.values():
             for info in await _of_team(team, self._sender):
                 channels[info.ref.channel] = info
         return list(channels.values())
+
+    async def _is_served(self, reference: Reference) -> bool:
+        tenancy = self._tenancy
+        return tenancy is None or await tenancy.admits(reference.tenant.lower())
 
     async def name(self, channel: ChannelRef) -> str | None:
         """Return None: bots cannot look up the name of a single channel."""

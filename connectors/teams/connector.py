@@ -67,7 +67,7 @@ class TeamsConnector:
             people=self._people,
             emails=self._people,
             groups=Groups(self._people),
-            channels=Channels(references, sender, settings.tenant_id),
+            channels=Channels(references, sender, settings.tenant_id, self._tools.tenancy),
             outsiders=Outsiders(references, sender),
             direct_messages=DirectMessages(settings.app_id, references, sender),
             links=links,

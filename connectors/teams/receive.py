@@ -39,6 +39,7 @@ from connectors.teams.feedback import is_feedback
 from connectors.teams.presses import is_press, is_search, matching_options, search_response
 from connectors.teams.references import Reference, References, reference_of
 from connectors.teams.settings import TeamsSettings
+from connectors.teams.tenants import TenantGate
 from connectors.teams.validate import TokenValidator, check_belongs
 
 MAX_BODY = 1024 * 1024
@@ -67,7 +68,9 @@ class Receiver:
         on_activity: Callable[[Json], None],
         on_consent: Callable[[Json], bool],
         cards: Cards = NO_CARDS,
+        gate: TenantGate | None = None,
     ) -> None:
+        self._gate = gate
         self._settings = settings
         self._identity = identity
         self._inbox = inbox
@@ -142,6 +145,9 @@ class Receiver:
         """
         raw = raw_of(activity, self._identity)
         try:
+            if self._gate is not None and not await self._gate.admits(activity):
+                # Accepted and dropped: Teams repeats what is refused.
+                return Response(status_code=201)
             await self._learn(activity)
             await self._inbox.accept(raw)
             response = await self._turns.run(activity)

@@ -106,6 +106,16 @@ class References:
         references = [await self.get(conversation) for conversation in await self._index()]
         return [reference for reference in references if reference]
 
+    async def forget(self, conversation: str) -> None:
+        """Delete the reference of a conversation; an unknown one is no error."""
+        async with self._writing:
+            index = await self._index()
+            if conversation in index:
+                del index[conversation]
+                await self._key_values.put(_INDEX, orjson.dumps(list(index)).decode())
+            await self._key_values.remove(_key(conversation))
+            self._cached.pop(conversation, None)
+
     async def _keep(self, reference: Reference) -> None:
         index = await self._index()
         await self._key_values.put(_key(reference.conversation), reference.model_dump_json())

@@ -16,13 +16,19 @@ from bridge.testing.store_contract_catch_up import CatchUpContract
 from bridge.testing.store_contract_directs import DirectsContract
 from bridge.testing.store_contract_feedback import FeedbackContract
 from bridge.testing.store_contract_reading import ReadingContract
+from bridge.testing.store_contract_tenants import TenantsContract
 from tests.store.postgresql_server import empty_store
 
 KEY = bytes(range(32))
 
 
 class TestSqliteStore(
-    StoreContract, CatchUpContract, ReadingContract, DirectsContract, FeedbackContract
+    StoreContract,
+    CatchUpContract,
+    ReadingContract,
+    DirectsContract,
+    FeedbackContract,
+    TenantsContract,
 ):
     @pytest.fixture
     async def store(self, clock: ManualClock, tmp_path: Path) -> AsyncIterator[Store]:
@@ -32,7 +38,12 @@ class TestSqliteStore(
 
 
 class TestSqliteInMemory(
-    StoreContract, CatchUpContract, ReadingContract, DirectsContract, FeedbackContract
+    StoreContract,
+    CatchUpContract,
+    ReadingContract,
+    DirectsContract,
+    FeedbackContract,
+    TenantsContract,
 ):
     @pytest.fixture
     async def store(self, clock: ManualClock) -> Store:
@@ -40,7 +51,12 @@ class TestSqliteInMemory(
 
 
 class TestPostgresStore(
-    StoreContract, CatchUpContract, ReadingContract, DirectsContract, FeedbackContract
+    StoreContract,
+    CatchUpContract,
+    ReadingContract,
+    DirectsContract,
+    FeedbackContract,
+    TenantsContract,
 ):
     @pytest.fixture
     async def store(self, clock: ManualClock) -> AsyncIterator[Store]:

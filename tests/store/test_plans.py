@@ -12,6 +12,7 @@ from bridge.store.queries import read_queries
 FILES = (
     "archive", "catch_up", "changes", "inbox", "links", "reactions", "outbox", "people", "reading",
     "key_values", "turns", "imports", "threads", "payload_blocks",
+    "tenants",
 )  # fmt: skip
 ALIASES = {
     "o": "operations", "m": "message_rows", "l": "lanes", "e": "entries", "t": "timelines",
@@ -84,6 +85,9 @@ NARROW = {
     "key_values": {"account=? AND key=?", "account=? AND key>?"},
     "stand_ins": {"channel=? AND native_id=?", "root=? AND channel=?"},
     "timelines": {"id=?", "rowid=?"},
+    "tenants": {"id=?"},
+    "tenant_secrets": {"tenant=?", "tenant=? AND name=?"},
+    "used_install_states": {"digest=?"},
     "version_rows": {"message=?", "message=? AND version=?"},
     "turns": {
         "id=?",
@@ -101,12 +105,15 @@ WHOLE = {
     "SCAN timelines",  # lists everything there is
     "SCAN api_tokens",  # so does this
     "SCAN people",  # for an export
+    "SCAN tenants",  # lists everything there is
+    "SCAN used_install_states",  # those of ten minutes
     "SCAN periods",  # so is this
     "SCAN pins",  # few, and nothing is less urgent
     "SCAN accounts USING INDEX accounts_of_person",  # so does this
     "SCAN operations USING INDEX operations_open",  # holds open ones only
 }
 SORTED = {
+    "tenants",  # of a thousand, at a change of one of them
     # a few rows each: places and copies of one message, threads of one channel, what is lost
     "live_threads", "turns_about", "resolve", "timelines_of_message", "copies", "dead_letters",
     "channels", "rooms", "reactions_of",

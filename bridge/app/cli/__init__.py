@@ -46,6 +46,7 @@ COMMANDS = {
     "report": "Tell what a room decided, and why.",
     "secrets": "Store secrets, sealed in the bridge's own store.",
     "tokens": "Create and revoke tokens that give programs access to rooms.",
+    "tenants": "List, approve, suspend and erase the workspaces that installed an app.",
     "mcp": "Serve rooms to a program that speaks the Model Context Protocol.",
     "db": "Examine, migrate, back up and restore the store, or begin a new one.",
     "bench": "Measure what this machine can do: its disk, its CPU, and messages a second.",

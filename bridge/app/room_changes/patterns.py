@@ -49,7 +49,9 @@ async def update_rooms(bridge: Bridge) -> None:
     platform that does not answer are remembered and stay."""
     problems: list[str] = []
     try:
-        rooms = await find_rooms(bridge.settings, bridge.connectors, bridge.store, problems)
+        rooms = await find_rooms(
+            bridge.settings, bridge.connectors, bridge.store, problems, bridge.installs.serves
+        )
     except BridgeError as error:
         log.warning("pattern_update_failed", error=str(error))
         return
@@ -69,5 +71,7 @@ def _seats(rooms: Rooms) -> set[tuple[RoomId, AgentMembership]]:
 
 
 def _has_patterns(bridge: Bridge) -> bool:
+    if bridge.settings.installs.rooms:  # a tenant with patterns may come at any time
+        return True
     rooms = bridge.settings.rooms.values()
     return any(member.is_pattern for room in rooms for member in room.members)

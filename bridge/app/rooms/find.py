@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import structlog
@@ -30,8 +30,10 @@ async def find_rooms(
     connectors: Mapping[AccountId, Connector],
     store: Store,
     problems: list[str],
+    serves: Callable[[AccountId, ChannelRef], bool] = lambda _account, _channel: True,
 ) -> Rooms:
-    """The rooms with their channels; a missing channel is left out and added to `problems`."""
+    """The rooms with their channels; a missing channel is left out and added to `problems`.
+    `serves`: whether a channel may be in a room."""
     ids = await store.room_ids([RoomId(name) for name in settings.rooms])
     places = Places(connectors, store)
     rooms: list[Room] = []
@@ -48,6 +50,7 @@ async def find_rooms(
                 await finding.add(member_settings, places, several=entry_member.is_pattern)
         mine = linked.get(name, ())
         members = await _with_links(finding.members, mine, entry, connectors, places)
+        members = [member for member in members if serves(member.account, member.channel)]
         memberships = tuple(membership_with(membership, settings) for membership in entry.agents)
         own_id, whole = RoomId(name), room_options(entry)
         rooms.append(

@@ -13,6 +13,7 @@ from pydantic_core import ErrorDetails
 from bridge.app.redaction import hide_secrets
 from bridge.app.settings.agent_memberships import DirectSettings, membership_problems
 from bridge.app.settings.catch_up import CatchUpSettings
+from bridge.app.settings.installs import InstallSettings
 from bridge.app.settings.keep import ArchiveSettings
 from bridge.app.settings.manifest import ManifestSettings
 from bridge.app.settings.nearest import closest, nearest
@@ -22,9 +23,10 @@ from bridge.app.settings.store import StoreSettings
 from bridge.app.settings.strict import NativeId, StrictSettings
 from bridge.app.settings.unmatched_people import unmatched_approvers, unmatched_globs
 from bridge.app.settings.yaml_file import read_yaml
-from bridge.content.text.globs import Glob, matches
+from bridge.content.text.globs import Glob, is_glob, matches
 from bridge.errors import ConfigError
 from bridge.model.secret_refs import SecretRef
+from bridge.ports.installs import HasInstalls
 from bridge.ports.tools import AGENT_TOOLS
 from bridge.runtime.discovery import (
     AGENTS,
@@ -41,8 +43,8 @@ from bridge.tools.settings import ToolServerSettings
 _NAME = re.compile(r"^[a-z0-9][a-z0-9_-]{0,62}$")
 # The web server's own paths; each account is served below its name.
 _OWN_ADDRESSES = (
-    "a2a", "acp", "admin", "files", "healthz", "livez", "mcp", "metrics", "openfloor", "pictures",
-    "readyz", "v1",
+    "a2a", "acp", "admin", "files", "healthz", "livez", "mcp", "metrics", "oauth", "openfloor",
+    "pictures", "readyz", "v1",
 )  # fmt: skip
 # Keys that all agents have besides `kind`.
 _SHARED = {"agents": frozenset({"quota", "picture", "policies", "tools", "manifest"})}
@@ -326,6 +328,10 @@ class Settings(StrictSettings):
     people: PeopleSettings = Field(
         default=PeopleSettings(), description="Linked accounts, equal groups and quotas."
     )
+    installs: InstallSettings = Field(
+        default=InstallSettings(),
+        description="Apps that many workspaces install by themselves, each as a tenant.",
+    )
     log: LogSettings = Field(default=LogSettings(), description="Level and format of the log.")
     catch_up: CatchUpSettings = Field(
         default=CatchUpSettings(),
@@ -390,6 +396,7 @@ def settings_of(data: object, source: str = "configuration") -> Settings:
                 str(name): _with_options(section, str(name), entry, nested, renaming)
                 for name, entry in entries.items()
             }
+    prepared |= _with_install_apps(prepared.get("installs"), renaming)
     if isinstance(rooms := prepared.get("rooms"), Mapping):
         prepared["rooms"] = {str(name): room for name, room in rooms.items()}
     if isinstance(servers := prepared.get("tools"), Mapping):
@@ -435,6 +442,29 @@ def _with_options(
         return {nested: kind, **shared_values}
 
 
+def _with_install_apps(entry: object, renaming: KeyRenaming) -> dict[str, object]:
+    """`installs` with the keys of each app validated by its connector; empty if there is none."""
+    if not isinstance(entry, Mapping) or not isinstance(apps := entry.get("apps"), Mapping):
+        return {}
+    validated: dict[str, object] = {}
+    offered = [
+        name for name in names_of(CONNECTORS) if isinstance(connector_type(name), HasInstalls)
+    ]
+    for platform, own in apps.items():
+        where = f"installs.apps.{platform}"
+        kind = connector_type(platform) if platform in offered else None
+        if not isinstance(kind, HasInstalls):
+            problem = f"no app of {platform!r} can be installed; there are: {', '.join(offered)}"
+            renaming.problems.append(f"{where}: {problem}")
+            continue
+        model = kind.installs().settings
+        try:
+            validated[platform] = model.model_validate(own)
+        except ValidationError as error:
+            renaming.problems += [f"{where}.{text}" for text in _problems(error, model)]
+    return {"installs": {**entry, "apps": validated}}
+
+
 def _tool_server(name: str, entry: object, problems: list[str]) -> ToolServerSettings | None:
     """A tool server, validated by itself so that errors show no secret; None if it is not valid."""
     try:
@@ -477,6 +507,8 @@ def _reference_problems(settings: Settings) -> list[str]:
     owners = [("accounts", name, account.options) for name, account in settings.accounts.items()]
     owners += [("agents", name, agent.options) for name, agent in settings.agents.items()]
     owners += [("tools", name, server) for name, server in settings.tools.items()]
+    owners += [("installs.apps", name, app) for name, app in settings.installs.apps.items()]
+    problems += _install_problems(settings)
     for section, name, options in owners:
         problems += [
             f"{section}.{name}.{key}{problem}; {_secret_todo(key)}"
@@ -492,7 +524,7 @@ def _reference_problems(settings: Settings) -> list[str]:
             for account in accounts
             if account not in settings.accounts
         ]
-    accounts = _Accounts(settings.accounts)
+    accounts = _Accounts(_account_names(settings), later=bool(settings.installs.apps))
     for room, entry in settings.rooms.items():
         for index, member in enumerate(entry.members):
             if not accounts.has(member.account):
@@ -565,16 +597,46 @@ def _translator_problems(
 
 
 class _Accounts:
-    """Whether globs match an account; remembers each result."""
+    """Whether globs match an account; remembers each result. `later`: accounts may come while the
+    bridge runs, so that a glob may match none now."""
 
-    def __init__(self, names: Collection[str]) -> None:
+    def __init__(self, names: Collection[str], *, later: bool = False) -> None:
         self._names = names
+        self._later = later
         self._known: dict[str, bool] = dict.fromkeys(names, True)
 
     def has(self, glob: str) -> bool:
         if glob not in self._known:
-            self._known[glob] = any(matches(glob, name) for name in self._names)
+            fits = any(matches(glob, name) for name in self._names)
+            self._known[glob] = fits or (self._later and is_glob(glob))
         return self._known[glob]
+
+
+def _account_names(settings: Settings) -> list[str]:
+    """The accounts of the file, and those that serve all tenants of an app."""
+    shared = [name for name in settings.installs.apps if _shares_account(name)]
+    return [*settings.accounts, *shared]
+
+
+def _shares_account(platform: str) -> bool:
+    kind = connector_type(platform)
+    return isinstance(kind, HasInstalls) and kind.installs().shares_account
+
+
+def _install_problems(settings: Settings) -> Iterator[str]:
+    """Apps whose account has the name of another, and agents of templates that do not exist."""
+    for name in settings.installs.apps:
+        if _shares_account(name) and name in settings.accounts:
+            yield f"accounts.{name}: this is the name of the account of installs.apps.{name}"
+    for room, template in settings.installs.rooms.items():
+        if problem := name_problem("rooms", room):
+            yield f"installs.rooms.{room}: {problem}"
+        for index, membership in enumerate(template.agents):
+            if membership.agent not in settings.agents:
+                near = nearest(membership.agent, settings.agents)
+                where = f"installs.rooms.{room}.agents[{index}].agent"
+                yield f"{where}: there is no agent {membership.agent!r}{near}"
+        yield from membership_problems(f"installs.rooms.{room}", template.agents)
 
 
 def _unmatched_globs(settings: Settings) -> Iterator[str]:

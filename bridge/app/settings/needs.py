@@ -46,6 +46,11 @@ def _refuse(needs: Sequence[Need]) -> None:
 def nothing_to_do(settings: Settings) -> Iterator[Need]:
     """The needs of a configuration with which the bridge would receive nothing."""
     todo = "`uacs-bridge init` writes a configuration, `uacs-bridge setup PLATFORM` says how to"
+    if settings.installs.apps:
+        if wrong := wrong_public_url(settings.web.public_url or ""):
+            todo = "people and platforms come back to it: set web.public_url"
+            yield Need("installs", f"apps: {wrong}", todo)
+        return
     if not settings.accounts:
         yield Need("", "there is no account under `accounts`", f"{todo} get an account")
     elif not settings.rooms and not settings.direct:
@@ -69,6 +74,7 @@ def named_secrets(settings: Settings) -> Iterator[tuple[str, str, SecretRef]]:
         *((f"accounts.{name}", entry.options) for name, entry in settings.accounts.items()),
         *((f"agents.{name}", entry.options) for name, entry in settings.agents.items()),
         *((f"tools.{name}", entry) for name, entry in settings.tools.items()),
+        *((f"installs.apps.{name}", app) for name, app in settings.installs.apps.items()),
     ]
     if settings.store.blobs is not None:
         parts.append(("store.blobs", settings.store.blobs))

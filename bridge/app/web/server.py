@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-import weakref
 from collections.abc import Awaitable, Callable, Generator
 from dataclasses import asdict, replace
 from typing import Any
@@ -36,11 +35,15 @@ from bridge.app.build import Bridge
 from bridge.app.control import ControlAccess
 from bridge.app.files.derived import forget_files
 from bridge.app.files.file_links import file_routes
+from bridge.app.installs.erasing import erase_tenant
+from bridge.app.installs.orders import find_tenant, state_after
+from bridge.app.installs.routes import InstallPages
 from bridge.app.openfloor.asides import Asides
 from bridge.app.openfloor.pushes import Pushes
 from bridge.app.openfloor.routes import OpenFloor
 from bridge.app.openfloor.serving import Serving, ServingOptions
 from bridge.app.redaction import hide_paths, hide_secrets
+from bridge.app.settings.keys import key_for
 from bridge.app.watch.counts import Counts
 from bridge.app.watch.gauges import gauges_of
 from bridge.app.watch.retention import prune, retention_of
@@ -49,9 +52,8 @@ from bridge.app.web.request_heads import BoundedHeads
 from bridge.errors import BridgeError, ConfigError, InvalidData, StoreError
 from bridge.model import AccountId, ActorId, OperationId, RoomId
 from bridge.model.store_status import StorePulse
+from bridge.model.tenants import Tenant, TenantId, TenantLimits
 from bridge.ports.abilities.health import Health
-from bridge.ports.abilities.http import AsgiApp
-from bridge.ports.connector import Connector
 from bridge.router.turns.access import begin_pairing
 from bridge.runtime.serving import PromptServer
 
@@ -147,6 +149,7 @@ def web_app(bridge: Bridge, control: ControlAccess | None = None) -> Starlette:
     routes += floors.routes()
     routes += a2a.routes()
     routes += Acp(gateway, lambda: home_of(bridge.settings), bridge.files).routes()
+    routes += _install_routes(bridge)
     routes.append(Mount("/{account}", app=_AccountRoutes(bridge)))
     app = Starlette(
         routes=routes,
@@ -164,6 +167,15 @@ def web_app(bridge: Bridge, control: ControlAccess | None = None) -> Starlette:
 
     app.state.start, app.state.close = start, close
     return app
+
+
+def _install_routes(bridge: Bridge) -> list[BaseRoute]:
+    """The pages on which workspaces install our apps; none without an app."""
+    if not bridge.installs.apps:
+        return []
+    settings = bridge.settings
+    key = key_for(settings.store.path)
+    return InstallPages(bridge.installs, key, settings.web.public_url or "").routes()
 
 
 def _serving(bridge: Bridge, gateway: Gateway, asides: Asides, pushes: Pushes) -> Serving:
@@ -208,18 +220,11 @@ class _AccountRoutes:
 
     def __init__(self, bridge: Bridge) -> None:
         self._bridge = bridge
-        self._apps: weakref.WeakKeyDictionary[Connector, AsgiApp | None] = (
-            weakref.WeakKeyDictionary()
-        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        connector = self._bridge.connectors.get(scope["path_params"]["account"])
-        http = connector.abilities.http if connector else None
-        if connector is None or http is None:
-            raise HTTPException(404)
-        if connector not in self._apps:
-            self._apps[connector] = http.app(self._bridge.router.inbox)
-        app = self._apps[connector]
+        account = scope["path_params"]["account"]
+        # The requests for tenants come to the address of their app, which knows whose they are.
+        app = None if self._bridge.installs.answers(account) else self._bridge.http_app(account)
         if app is None:
             raise HTTPException(404)
         await app(scope, receive, send)
@@ -291,6 +296,7 @@ def _admin_routes(bridge: Bridge, control: ControlAccess) -> list[BaseRoute]:
         Route("/quota", guarded(_quota), methods=["POST"]),
         Route("/secrets", guarded(_keep_secret), methods=["POST"]),
         Route("/tokens", guarded(_tokens), methods=["POST"]),
+        Route("/tenants", guarded(_tenants), methods=["POST"]),
         Route("/erase", guarded(_erase), methods=["POST"]),
         Route("/hold", guarded(_hold), methods=["POST"]),
         Route("/prune", guarded(_prune), methods=["POST"]),
@@ -404,6 +410,51 @@ async def _tokens(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
             return {"revoked": await bridge.store.revoke_token(name)}
         case _:
             raise InvalidData("it is {add: token} or {revoke: name}")
+
+
+async def _tenants(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
+    """`approve`, `suspend`, `resume`, `limit` or `erase` a tenant, or seal its tokens with a new
+    key (`rotate`)."""
+    match body:
+        case {"limit": str(own_id), "limits": dict() as limits}:
+            tenant = await find_tenant(bridge.store, own_id)
+            await bridge.installs.set_limits(tenant, TenantLimits(**limits))
+            return {"limits": limits}
+        case {"erase": str(own_id), "order": dict() as order, "dry_run": bool() as dry_run}:
+            tenant = await find_tenant(bridge.store, own_id)
+            return await _erase_tenant(bridge, tenant, order, dry_run=dry_run)
+        case {"rotate": str(own_id)}:
+            return {"secrets": await bridge.store.rotate_tenant_key(TenantId(own_id))}
+        case {"approve": str(own_id)} | {"suspend": str(own_id)} | {"resume": str(own_id)}:
+            tenant = await find_tenant(bridge.store, own_id)
+            state = state_after(next(iter(body)), tenant)
+            await bridge.installs.set_state(tenant, state)
+            return {"state": state}
+        case _:
+            raise InvalidData("it is {approve, suspend, resume, limit, erase or rotate: tenant}")
+
+
+async def _erase_tenant(
+    bridge: Bridge, tenant: Tenant, order: dict[str, Any], *, dry_run: bool
+) -> dict[str, Any]:
+    """Erase a tenant, whose account stops before, or only count what it has."""
+    account = bridge.installs.own_account(tenant)
+    # First without changing anything: a legal hold refuses it before the account stops.
+    counts = await erase_tenant(
+        bridge.store, tenant, order, bridge.settings.installs, account=account, dry_run=True
+    )
+    if dry_run:
+        return {"counts": counts, "cleaned": True}
+    await bridge.installs.end(tenant)
+    tokens = counts.get("tokens", 0)  # gone with the end
+    counts = await erase_tenant(
+        bridge.store, tenant, order, bridge.settings.installs, account=account, dry_run=False
+    )
+    counts |= {"tokens": tokens} if tokens else {}
+    blobs = bridge.files.blobs
+    cleaned = await clean_up(bridge.store, blobs, alone=False)
+    left = await forget_files(bridge.agents.values(), blobs)
+    return {"counts": counts, "cleaned": cleaned, "left_at_vendors": left}
 
 
 async def _erase(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:

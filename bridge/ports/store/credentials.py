@@ -10,7 +10,8 @@ class CredentialStore(Protocol):
     """Credentials, encrypted at rest."""
 
     async def credential(self, name: str) -> str | None:
-        """Return a credential; None when there is none of this name."""
+        """Return a credential; None when there is none of this name. A name of
+        `bridge.model.tenants.tenant_secret` is that of a tenant's secret."""
         ...
 
     async def credential_names(self) -> Sequence[str]:

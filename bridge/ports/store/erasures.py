@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from bridge.model import ActorId
 from bridge.model.erasure_records import (
     Erasure,
     ErasureRecord,
@@ -30,8 +31,13 @@ class ErasureStore(Protocol):
 
         Raises:
             ErasureForbidden: a legal hold protects one of the messages; nothing is erased.
-            StoreError: there is no such message or person.
+            StoreError: there is no such message or person. Nothing of a workspace is no error.
         """
+        ...
+
+    async def actors_of(self, workspace: str) -> Sequence[ActorId]:
+        """Return everybody of a workspace whom the store knows; `workspace` is as keys begin:
+        `platform:workspace`."""
         ...
 
     async def erasures(self) -> Sequence[ErasureRecord]:

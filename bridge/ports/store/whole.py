@@ -28,6 +28,7 @@ from bridge.ports.store.recovery import RecoveryStore
 from bridge.ports.store.rooms import RoomStore
 from bridge.ports.store.search import SearchStore
 from bridge.ports.store.statistics import StatisticsStore
+from bridge.ports.store.tenants import TenantStore
 from bridge.ports.store.translations import TranslationStore
 from bridge.ports.store.turns import TurnStore
 
@@ -57,6 +58,7 @@ class Store(
     ChainStore,
     StatisticsStore,
     TranslationStore,
+    TenantStore,
     Protocol,
 ):
     """All ports of the store in one."""

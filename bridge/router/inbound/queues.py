@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from bridge.model.inbox_records import InboxRow
@@ -22,10 +23,12 @@ class InboundQueues:
     on the row.
 
     A source that is held gathers rows. When it is released they go on in the platform's order, so
-    that rows of catch-up stand before those that arrived meanwhile.
+    that rows of catch-up stand before those that arrived meanwhile. `wait` returns when a row may
+    be worked on; those behind it in its source wait with it.
     """
 
     def __init__(self, row_due: Signal[InboxRow]) -> None:
+        self.wait: Callable[[InboxRow], Awaitable[None]] | None = None
         self._row_due = row_due
         self._sources: dict[str, _Source] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -98,6 +101,10 @@ class InboundQueues:
     async def _run(self, key: str, source: _Source) -> None:
         try:
             while source.rows and not source.holds:
+                if self.wait is not None:
+                    await self.wait(source.rows[0])
+                    if not source.rows or source.holds:  # meanwhile
+                        continue
                 await self._row_due.emit(source.rows.popleft())
         finally:
             source.task = None

@@ -61,7 +61,7 @@ class TurnAdmission:
         if refusal:
             return refusal
         if turn.attempts == 0:
-            await self._quotas.count_turn(turn.room, turn.agent, payer)
+            await self._quotas.count_turn(turn.room, turn.agent, payer, question.author.id)
         return ""
 
     async def refuses_aside(
@@ -79,9 +79,9 @@ class TurnAdmission:
         if self._floor.state(room, ActorId(f"agent:{agent}")) != "granted":
             return f"{agent} does not have the floor"
         payer = await self._person_of(actor) or actor
-        refusal = await self._quotas.refuses(room.id, agent, payer)
+        refusal = await self._quotas.refuses(room.id, agent, payer, actor)
         if count and not refusal:
-            await self._quotas.count_turn(room.id, agent, payer)
+            await self._quotas.count_turn(room.id, agent, payer, actor)
         return refusal
 
     async def _refusal(
@@ -97,7 +97,7 @@ class TurnAdmission:
         channel = question.place.channel if question.place else None
         if refusal := await self._access.refuses(membership, room, question.author.id, channel):
             return refusal
-        refusal = await self._quotas.refuses(turn.room, turn.agent, payer)
+        refusal = await self._quotas.refuses(turn.room, turn.agent, payer, question.author.id)
         if refusal:
             log.info("quota_exceeded", room=room.id, agent=turn.agent, why=refusal)
         elif self._floor.state(room, actor := ActorId(f"agent:{turn.agent}")) != "granted":
@@ -132,7 +132,7 @@ class TurnAdmission:
         usage = (answer.message.metadata or {}).get("usage") if answer else None
         if question is not None and isinstance(usage, dict):
             await self._quotas.count_usage(
-                turn.room, turn.agent, await self._payer(question), usage
+                turn.room, turn.agent, await self._payer(question), question.author.id, usage
             )
 
     async def _question(self, turn: StoredTurn) -> StoredMessage | None:

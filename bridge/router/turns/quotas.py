@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from bridge.model import ActorId, RoomId
-from bridge.model.refs import join_key
+from bridge.model.refs import join_key, split_key
 from bridge.model.turn_records import BUCKET, Spending
 from bridge.ports.clock import Clock
 from bridge.ports.store.agents import AgentStore
@@ -49,11 +49,13 @@ class Prices:
 
 @dataclass(frozen=True)
 class QuotaSettings:
-    """The quotas of rooms and agents, the quota of each person, and the prices of models."""
+    """The quotas of rooms, agents and tenants (by platform and workspace), the quota of each
+    person, and the prices of models."""
 
     rooms: Mapping[RoomId, Quota] = field(default_factory=dict[RoomId, Quota])
     agents: Mapping[str, Quota] = field(default_factory=dict[str, Quota])
     person: Quota = Quota()
+    tenants: Mapping[tuple[str, str], Quota] = field(default_factory=dict[tuple[str, str], Quota])
     prices: Mapping[str, Prices] = field(default_factory=dict[str, Prices])
 
 
@@ -69,11 +71,11 @@ class Quotas:
         """Replace the quotas and prices."""
         self._settings = settings
 
-    async def refuses(self, room: RoomId, agent: str, person: str) -> str:
-        """Return which quota is used up, and when it opens again; empty while none is. Raises
-        StoreError."""
+    async def refuses(self, room: RoomId, agent: str, person: str, actor: ActorId) -> str:
+        """Return which quota is used up, and when it opens again; empty while none is. `person` is
+        who pays, `actor` the account with which they asked. Raises StoreError."""
         now = self._clock.time()
-        for account_key, name, quota in self._limited(room, agent, person):
+        for account_key, name, quota in self._limited(room, agent, person, actor):
             for limit, window, words in ((quota.hour, HOUR, "hour"), (quota.day, DAY, "day")):
                 if limit == Limit():
                     continue
@@ -88,12 +90,12 @@ class Quotas:
                     )
         return ""
 
-    async def count_turn(self, room: RoomId, agent: str, person: str) -> None:
+    async def count_turn(self, room: RoomId, agent: str, person: str, actor: ActorId) -> None:
         """Count one turn that has begun. Raises StoreError."""
-        await self._spend(room, agent, person, Spending(self._clock.time(), messages=1))
+        await self._spend(room, agent, person, actor, Spending(self._clock.time(), messages=1))
 
     async def count_usage(
-        self, room: RoomId, agent: str, person: str, usage: Mapping[str, object]
+        self, room: RoomId, agent: str, person: str, actor: ActorId, usage: Mapping[str, object]
     ) -> None:
         """Count the tokens and the money that a turn used, by the vendor's report
         (`metadata.usage`). Raises StoreError."""
@@ -107,22 +109,33 @@ class Quotas:
         metrics.AGENT_TOKENS.labels(agent, "output").inc(output)
         metrics.AGENT_MONEY.labels(agent).inc(micros / _MICROS)
         spending = Spending(self._clock.time(), tokens=tokens, micros=micros)
-        await self._spend(room, agent, person, spending)
+        await self._spend(room, agent, person, actor, spending)
 
     async def forget(self, account_key: str) -> None:
         """Forget what was spent under this key. Raises StoreError."""
         await self._store.forget_spending(account_key)
 
-    async def _spend(self, room: RoomId, agent: str, person: str, spending: Spending) -> None:
+    async def _spend(
+        self, room: RoomId, agent: str, person: str, actor: ActorId, spending: Spending
+    ) -> None:
         names = [room_quota_key(room), agent_quota_key(agent), person_quota_key(person)]
+        if (tenant := _workspace_of(actor)) in self._settings.tenants:
+            names.append(tenant_quota_key(tenant))
         await self._store.spend(names, spending)
 
-    def _limited(self, room: RoomId, agent: str, person: str) -> list[tuple[str, str, Quota]]:
-        settings = self._settings
+    def _limited(
+        self, room: RoomId, agent: str, person: str, actor: ActorId
+    ) -> list[tuple[str, str, Quota]]:
+        settings, tenant = self._settings, _workspace_of(actor)
         keys = [
             (room_quota_key(room), "this room", settings.rooms.get(room, Quota())),
             (agent_quota_key(agent), agent, settings.agents.get(agent, Quota())),
             (person_quota_key(person), "you", settings.person),
+            (
+                tenant_quota_key(tenant),
+                "your workspace",
+                settings.tenants.get(tenant, Quota()),
+            ),
         ]
         return [entry for entry in keys if entry[2] != Quota()]
 
@@ -139,6 +152,17 @@ def person_quota_key(person: str | ActorId) -> str:
     """Return the key of a person's quota; `person` is the id of the person, or of an account that
     is not linked."""
     return f"person:{person}"
+
+
+def tenant_quota_key(tenant: tuple[str, str]) -> str:
+    """Return the key of a tenant's quota, by its platform and workspace."""
+    return f"tenant:{join_key(*tenant)}"
+
+
+def _workspace_of(actor: ActorId) -> tuple[str, str]:
+    """The platform and the workspace of an account; empty for what is no account."""
+    segments = split_key(actor)
+    return (segments[0], segments[1]) if len(segments) == 3 else ("", "")
 
 
 def cost_of(prices: Prices, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> int:

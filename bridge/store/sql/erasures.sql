@@ -16,6 +16,48 @@ WHERE r.author IN (
   SELECT a.n FROM authors AS a WHERE json_extract(CAST(a.body AS TEXT), '$.id') = ?
 );
 
+-- name: choose_workspace
+INSERT OR IGNORE INTO erased
+SELECT m.n, m.id, m.row FROM message_rows AS r CROSS JOIN messages AS m ON m.n = r.n
+WHERE r.channel IN (SELECT c.n FROM channels AS c WHERE c.key >= ? AND c.key < ?);
+
+-- name: choose_room
+INSERT OR IGNORE INTO erased
+SELECT m.n, m.id, m.row FROM entries AS e CROSS JOIN messages AS m ON m.n = e.message
+WHERE e.timeline IN (SELECT t.n FROM timelines AS t WHERE t.kind = 'room' AND t.name = ?);
+
+-- name: actors_of
+SELECT id FROM people WHERE id >= ?1 AND id < ?2
+UNION
+SELECT json_extract(CAST(body AS TEXT), '$.id') AS id FROM authors
+WHERE json_extract(CAST(body AS TEXT), '$.id') >= ?1
+  AND json_extract(CAST(body AS TEXT), '$.id') < ?2
+ORDER BY id;
+
+-- name: rows_of_workspace
+SELECT id FROM inbox WHERE channel >= ? AND channel < ?;
+
+-- name: forget_cursors
+DELETE FROM cursors WHERE channel >= ? AND channel < ?;
+
+-- name: forget_links_to_rooms
+DELETE FROM room_links WHERE channel >= ? AND channel < ?;
+
+-- name: forget_descriptions
+DELETE FROM descriptions WHERE id >= ? AND id < ?;
+
+-- name: forget_consents
+DELETE FROM direct_message_consents WHERE channel >= ? AND channel < ?;
+
+-- name: forget_orphans
+DELETE FROM orphans WHERE channel >= ? AND channel < ?;
+
+-- name: forget_periods
+DELETE FROM periods WHERE member >= ? AND member < ?;
+
+-- name: forget_account
+DELETE FROM key_values WHERE account = ?;
+
 -- name: touch
 INSERT OR IGNORE INTO erased SELECT n, id, row FROM messages WHERE n = ?;
 

@@ -10,7 +10,7 @@ webhook calls have the webhook's channel. Events are `discord:event:<channel>`: 
 thread of the event, or the parent of that thread. An event also takes a fault `disconnect`, which
 closes all sockets first, so that a resume delivers the event.
 Route names:
-user.me user.get user.guilds dm.open application.get gateway.get gateway.bot guild.get
+user.me user.get user.guilds guild.leave dm.open application.get gateway.get gateway.bot guild.get
 guild.channels guild.members guild.member guild.roles guild.threads guild.webhooks channel.create
 channel.get channel.edit channel.delete channel.typing message.list message.create message.get
 message.edit message.delete message.bulk_delete reaction.add reaction.remove reaction.list
@@ -21,8 +21,9 @@ webhook.message.delete interaction.callback poll.expire poll.voters attachment.r
 Files are served under `/discord/attachments` (signed addresses that expire, as on the CDN), and
 external pictures under `/discord/external`, which redirects. The fault of files is
 `discord:cdn:<channel>`, that of sending an interaction to an application
-`discord:interaction:<channel>`. `LocalDiscord.dispatcher.deadline_s` is how long a user waits for
-an answer: Discord's 3 s unless a test changes it.
+`discord:interaction:<channel>`. `/discord/oauth2/authorize` is where people allow the app
+"everywhere", which is in no guild at first. `LocalDiscord.dispatcher.deadline_s` is how long a user
+waits for an answer: Discord's 3 s unless a test changes it.
 """
 
 from __future__ import annotations

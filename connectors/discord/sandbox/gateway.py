@@ -83,6 +83,12 @@ class Gateway:
             session.dispatch(name, data)
         return bool(sessions)
 
+    def show_guild(self, app: App, guild: Guild) -> None:
+        """Dispatch `GUILD_CREATE` to the sessions of an application that came into a guild."""
+        for session in self._sessions.values():
+            if session.app is app and session.intents & Intent.GUILDS:
+                session.dispatch("GUILD_CREATE", orjson.dumps(guild_create(guild, session)))
+
     def disconnect(self, reason: str = "") -> None:
         """Close every socket: at once, after op 7 ("reconnect"), or for good ("invalidate")."""
         if reason == "invalidate":

@@ -23,6 +23,7 @@ from connectors.discord.sandbox.drafts import Draft, FileWish
 from connectors.discord.sandbox.errors import ApiError
 from connectors.discord.sandbox.gateway import Gateway
 from connectors.discord.sandbox.interactions import InteractionDispatcher
+from connectors.discord.sandbox.oauth import OAuth
 from connectors.discord.sandbox.permissions import Permission, permissions_in
 from connectors.discord.sandbox.pictures import avatar_png, picture_type
 from connectors.discord.sandbox.platform_actions import PlatformActions
@@ -63,12 +64,15 @@ class LocalDiscord(PlatformActions):
         self._changes = StateChanges(
             self.state, context.feed, self._deliveries.deliver, context.base_url
         )
+        self.oauth = OAuth(self.state, self._gateway, PREFIX)
+        self._changes.left_guild = self.oauth.remove_app
         self._api = Api(self._changes, context.faults, context.limits, context.feed, context.files)
         self.dispatcher = InteractionDispatcher(self._changes, self._gateway, context.faults)
         self._user_interactions = UserInteractions(self._changes, self.dispatcher, context.files)
 
     def routes(self) -> list[BaseRoute]:
         return [
+            *self.oauth.routes(),
             Mount(PREFIX, app=self._api),
             WebSocketRoute("/discord/gateway", self._gateway.serve),
             WebSocketRoute("/discord/gateway/", self._gateway.serve),

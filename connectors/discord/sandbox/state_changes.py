@@ -24,6 +24,7 @@ from connectors.discord.sandbox.shapes import (
 from connectors.discord.sandbox.snowflakes import iso_time, made_at
 from connectors.discord.sandbox.state import (
     SPOKEN,
+    App,
     Channel,
     ChannelType,
     Guild,
@@ -52,6 +53,7 @@ class StateChanges:
         self.state = state
         self.base_url = base_url
         self.typed: deque[tuple[int, int]] = deque(maxlen=1000)  # channel id, user id
+        self.left_guild: Callable[[App, Guild], None] = lambda _app, _guild: None
         self._feed = feed
         self._emit = emit
 

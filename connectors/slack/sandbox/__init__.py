@@ -3,6 +3,7 @@
 | address | what |
 |---|---|
 | `/slack/api/<method>` | the Web API |
+| `/slack/oauth/v2/authorize` | where people allow the app that any workspace can install |
 | `/slack/socket/link/` | Socket Mode; `apps.connections.open` gives the whole address |
 | `/slack/upload/v1/<ticket>` | where the bytes of a new file go (`files.getUploadURLExternal`) |
 | `/slack/files-pri/...`, `/slack/files-tmb/...` | files, to holders of a bot token |

@@ -20,6 +20,7 @@ from connectors.slack.sandbox.arguments import ApiError, Arguments, read_argumen
 from connectors.slack.sandbox.broken import Broken
 from connectors.slack.sandbox.methods import METHODS
 from connectors.slack.sandbox.methods.call import Call, Method
+from connectors.slack.sandbox.oauth import OAuth
 from connectors.slack.sandbox.sockets import Sockets
 from connectors.slack.sandbox.state import App, Slack
 from connectors.slack.sandbox.state_changes import StateChanges
@@ -39,8 +40,10 @@ class WebApi:
 
     def __init__(
         self, context: SandboxContext, slack: Slack, changes: StateChanges, sockets: Sockets,
-        uploads: Uploads, views: Views, clock: Callable[[], float] = time.monotonic,
+        uploads: Uploads, views: Views, oauth: OAuth,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
+        self._oauth = oauth
         self._context = context
         self._slack = slack
         self._changes = changes
@@ -52,6 +55,8 @@ class WebApi:
     async def endpoint(self, request: Request) -> Response:
         method: str = request.path_params["method"]
         try:
+            if method in self._oauth.methods:
+                return await self._answer_app(method, request)
             return await self._answer(method, request)
         except ApiError as error:
             self._context.feed.refused("slack", error.code, method)
@@ -78,6 +83,18 @@ class WebApi:
             await asyncio.sleep(late.seconds)
         return _json(_with_warning(answer, kind), {"x-oauth-scopes": ",".join(app.scopes)})
 
+    async def _answer_app(self, method: str, request: Request) -> Response:
+        """A method that takes the id and the secret of an app instead of a token."""
+        kind = request.headers.get("content-type", "")
+        args = Arguments(read_arguments(request.query_params, kind, await request.body()))
+        where = f"slack:{method}:-"
+        if fault := self._context.faults.take(where, "status", "rate_limited", "hang"):
+            return await self._fail(fault, method)
+        answer = {"ok": True} | self._oauth.methods[method](args)
+        if self._context.faults.take(where, "lose_answer"):
+            return Broken()
+        return _json(answer)
+
     def _caller(self, method: str, token: str) -> App:
         if not token:
             raise ApiError("not_authed")
@@ -90,6 +107,8 @@ class WebApi:
             raise ApiError("not_allowed_token_type" if token in others else "invalid_auth")
         if not app.active:
             raise ApiError("account_inactive")
+        if self._oauth.has_ended(token):
+            raise ApiError("token_expired")
         return app
 
     def _wait(self, method: str, handler: Method, app: App, args: Arguments) -> float | None:

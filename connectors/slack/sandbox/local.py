@@ -25,6 +25,7 @@ from connectors.slack.sandbox.commands import Commands
 from connectors.slack.sandbox.delivery import Delivery, Pace
 from connectors.slack.sandbox.interactions import Interactions
 from connectors.slack.sandbox.methods.reactions import MAX_DISTINCT
+from connectors.slack.sandbox.oauth import OAuth
 from connectors.slack.sandbox.pictures import avatar_svg
 from connectors.slack.sandbox.platform_actions import PlatformActions
 from connectors.slack.sandbox.replies import Replies
@@ -64,7 +65,10 @@ class LocalSlack(PlatformActions):
         self.delivery = Delivery(self._sockets, context.faults, self.pace)
         self._changes = StateChanges(self.slack, context.feed, self.delivery.tell, now)
         uploads, views = Uploads(context, self.slack, self._share_later), Views(now)
-        self._api = WebApi(context, self.slack, self._changes, self._sockets, uploads, views)
+        self.oauth = OAuth(self.slack, context.base_url, self.delivery.tell, now)
+        self._api = WebApi(
+            context, self.slack, self._changes, self._sockets, uploads, views, self.oauth
+        )
         replies = Replies(context, self._changes)
         self._interactions = Interactions(
             self._changes, self.delivery, replies, views, self._give_file
@@ -84,6 +88,7 @@ class LocalSlack(PlatformActions):
             WebSocketRoute("/slack/socket/link/", self._socket),
             Route("/slack/avatars/{name}.svg", self._avatar),
             *self._files,
+            *self.oauth.routes(),
             Route("/slack/_control/request_url", self._control_url, methods=["POST"]),
             Route("/slack/_control/pace", self._control_pace, methods=["PUT"]),
         ]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
-from starlette.routing import BaseRoute, Mount
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Router
+from starlette.types import Receive, Scope, Send
 
 from bridge.errors import InvalidData, NotFound, Refused
 from bridge.sandbox.feed import LocalMessage
@@ -21,8 +24,8 @@ from connectors.teams.sandbox.platform_actions import PlatformActions
 from connectors.teams.sandbox.presses import Presses
 from connectors.teams.sandbox.reactions import reaction_type
 from connectors.teams.sandbox.room import Room
-from connectors.teams.sandbox.seed import new_channel, personal_chat, seed
-from connectors.teams.sandbox.state import Bot, Conversation, Json, Message, Person, Team
+from connectors.teams.sandbox.seed import further_tenant, new_channel, personal_chat, seed
+from connectors.teams.sandbox.state import Bot, Conversation, Json, Message, Person, Team, Tenant
 from connectors.teams.sandbox.tokens import Keys, Login, PushTokens
 
 
@@ -31,11 +34,18 @@ class LocalTeams(PlatformActions):
 
     name = "teams"
 
-    def __init__(self, context: SandboxContext) -> None:
+    def __init__(
+        self,
+        context: SandboxContext,
+        tenant: Tenant | None = None,
+        shared: tuple[Keys, Login] | None = None,
+    ) -> None:
         self._context = context
-        self.tenant = seed(context.channels)
-        self.keys = Keys()
-        login = Login(self.tenant, self.keys)
+        self._further: dict[str, Router] = {}
+        self._others: list[LocalTeams] = []
+        self.tenant = tenant or seed(context.channels)
+        self.keys = shared[0] if shared else Keys()
+        login = self._login = shared[1] if shared else Login(self.tenant, self.keys)
         self.push_tokens = PushTokens(self.keys)
         self.outbox = Outbox(context, self.push_tokens, self.tenant.id)
         self.drive = Drive(context)
@@ -48,11 +58,26 @@ class LocalTeams(PlatformActions):
         inner = [
             Mount("/svc", routes=self._connector.routes()),
             Mount("/noauth/{app}", routes=self._connector.routes()),
+            Mount("/tenants/{tenant}", app=self._of_tenant),
             *self.drive.routes(),
             *self._login_pages.routes(),
             *control_routes(self),
         ]
         return [Mount("/teams", routes=inner)]
+
+    def add_tenant(self, tenant_id: str, name: str) -> LocalTeams:
+        """Add a tenant with the same bots, keys and login, below `/teams/tenants/<id>`."""
+        address = f"{self._context.base_url}/teams/tenants/{tenant_id}"
+        tenant = further_tenant(tenant_id, name, self.tenant.bots)
+        own_context = replace(self._context, base_url=address)
+        local = LocalTeams(own_context, tenant, (self.keys, self._login))
+        self._further[tenant_id] = Router(routes=local.routes())
+        self._others.append(local)
+        return local
+
+    async def _of_tenant(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app = self._further.get(scope["path_params"]["tenant"])
+        await (app or Response(status_code=404))(scope, receive, send)
 
     def world(self) -> World:
         tenant = self.tenant
@@ -209,6 +234,8 @@ class LocalTeams(PlatformActions):
         await self.outbox.break_connections()
 
     async def close(self) -> None:
+        for other in self._others:
+            await other.close()
         await self.outbox.close()
 
     def set_endpoint(self, app: str, url: str | None, *, auth: bool | None = None) -> None:

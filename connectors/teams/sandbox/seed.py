@@ -39,6 +39,16 @@ def seed(channels: int) -> Tenant:
     return tenant
 
 
+def further_tenant(tenant_id: str, name: str, bots: dict[str, Bot]) -> Tenant:
+    """Return another tenant, with one team in which no bot is installed."""
+    tenant = Tenant(tenant_id, name)
+    people = [_person(f"{given} of {name}") for given in ("Eve", "Finn")]
+    tenant.people = {person.id: person for person in people}
+    tenant.bots = bots
+    _add_team(tenant, f"Team of {name}", people, len(CHANNELS), set())
+    return tenant
+
+
 def personal_chat(person: Person, app_id: str) -> Conversation:
     chat_id = "a:1" + _digest(f"personal {app_id} {person.id}", 64)
     return Conversation(chat_id, "personal", person.name, members=[person], apps={app_id})

@@ -17,6 +17,7 @@ from bridge.app.settings.file import Settings, read_settings, settings_of
 from bridge.app.settings.yaml_file import store_named_in
 from bridge.errors import ConfigError
 from bridge.model.secret_refs import SecretRef
+from bridge.ports.installs import HasInstalls
 from bridge.runtime.discovery import (
     AGENTS,
     CONNECTORS,
@@ -36,6 +37,9 @@ def models() -> Iterator[tuple[str, type[BaseModel]]]:
     yield from _below("", Settings)
     for name in names_of(CONNECTORS):
         yield f"accounts.{name}", connector_type(name).settings
+        kind = connector_type(name)
+        if isinstance(kind, HasInstalls):
+            yield f"installs.apps.{name}", kind.installs().settings
     for name in names_of(AGENTS):
         yield f"agents.{name}", agent_type(name).settings
     for name in names_of(POLICIES):

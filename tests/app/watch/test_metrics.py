@@ -17,7 +17,7 @@ from bridge.app.build import Bridge, build
 from bridge.app.settings.file import settings_of
 from bridge.app.watch.event_loop import measure_lag
 from bridge.app.web.server import web_app
-from bridge.model import RoomId
+from bridge.model import ActorId, RoomId
 from bridge.ports.abilities.health import Health
 from bridge.ports.connector import Connector
 from bridge.router.inbound.refusal_reasons import REASONS, refusal_reason
@@ -158,8 +158,9 @@ async def test_tokens_money_and_used_up_quotas_are_counted_by_agent(idle: Bridge
     before = await scrape(idle)
 
     usage = {"input_tokens": 500_000, "output_tokens": 100_000}
-    await quotas.count_usage(room, "counted", "slack:T01:U01", usage)
-    refusal = await quotas.refuses(room, "counted", "slack:T01:U01")
+    asker = ActorId("slack:T01:U01")
+    await quotas.count_usage(room, "counted", asker, asker, usage)
+    refusal = await quotas.refuses(room, "counted", asker, asker)
 
     after = await scrape(idle)
     tokens = "bridge_agent_tokens_total"

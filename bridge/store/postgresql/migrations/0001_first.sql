@@ -1,4 +1,4 @@
--- The whole schema: the tables of the SQLite store at its schema 29, under the same names.
+-- The whole schema: the tables of the SQLite store at its schema 30, under the same names.
 --
 -- Texts compare byte by byte, as in SQLite. Bodies are plain JSON, which the server compresses where
 -- it is long. A message is found by its id; `key` is kept for the verification of the archive.
@@ -515,6 +515,34 @@ CREATE TABLE version_rows (
   until double precision NOT NULL,
   actor text COLLATE "C",
   PRIMARY KEY (message, version)
+);
+
+-- Workspaces that installed an app of ours, and what the platforms gave to us for them. `data_key` is
+-- sealed with the store's key and seals the secrets of this tenant alone: without it they are lost.
+CREATE TABLE tenants (
+  id text COLLATE "C" PRIMARY KEY,
+  platform text COLLATE "C" NOT NULL,
+  native_id text COLLATE "C" NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  installed_by text COLLATE "C" NOT NULL,
+  installed_at double precision NOT NULL,
+  state text COLLATE "C" NOT NULL,
+  limits text COLLATE "C" NOT NULL,
+  expires_at double precision,
+  trouble text COLLATE "C" NOT NULL DEFAULT '',
+  data_key bytea NOT NULL
+);
+
+CREATE TABLE tenant_secrets (
+  tenant text COLLATE "C" NOT NULL REFERENCES tenants (id),
+  name text COLLATE "C" NOT NULL,
+  sealed bytea NOT NULL,
+  PRIMARY KEY (tenant, name)
+);
+
+CREATE TABLE used_install_states (
+  digest bytea PRIMARY KEY,
+  expires double precision NOT NULL
 );
 
 CREATE INDEX accounts_of_person ON accounts (person, actor);

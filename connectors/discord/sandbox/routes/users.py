@@ -47,6 +47,11 @@ def list_own_guilds(call: Call) -> Answer:
     return [own_guild_json(guild, call.app) for guild in own]
 
 
+def leave_guild(call: Call) -> Answer:
+    call.changes.left_guild(call.app, call.guild())
+    return None
+
+
 def open_dm(call: Call) -> Answer:
     form = call.form()
     user_id = form.snowflake("recipient_id")
@@ -63,6 +68,7 @@ USER_ROUTES = [
     Route("GET", "/users/@me", "user.me", get_me),
     Route("GET", "/users/{user_id}", "user.get", get_user),
     Route("GET", "/users/@me/guilds", "user.guilds", list_own_guilds),
+    Route("DELETE", "/users/@me/guilds/{guild_id}", "guild.leave", leave_guild),
     Route("POST", "/users/@me/channels", "dm.open", open_dm),
     Route("GET", "/oauth2/applications/@me", "application.get", get_application),
     Route("GET", "/applications/@me", "application.get", get_application),
