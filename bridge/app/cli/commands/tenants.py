@@ -217,7 +217,7 @@ def _change(config: Path, order: str, name: str) -> None:
 async def _tenants(config: Path) -> list[Tenant]:
     from bridge.app.cli.commands.stores import reading
 
-    async with reading(settings_from(config)) as store:
+    async with reading(settings_from(config).store) as store:
         return list(await store.tenants())
 
 
@@ -225,7 +225,7 @@ async def _find(config: Path, name: str) -> Tenant:
     from bridge.app.cli.commands.stores import reading
     from bridge.app.installs.orders import find_tenant
 
-    async with reading(settings_from(config)) as store:
+    async with reading(settings_from(config).store) as store:
         return await find_tenant(store, name)
 
 
