@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import psycopg
 import structlog
 
+from bridge.store import metrics
 from bridge.store.batches import BatchWriter, Job, run_unit
 from bridge.store.postgresql import lease
 from bridge.store.postgresql.address import Address, connect
@@ -47,7 +48,10 @@ class PostgresWriter(BatchWriter):
         pause = _FIRST_PAUSE
         while True:
             try:
+                began = time.perf_counter()
                 if attempt(batch):
+                    metrics.COMMIT_SECONDS.observe(time.perf_counter() - began)
+                    metrics.COMMIT_UNITS.observe(len(batch))
                     return
                 # Some unit raised: each once more, now fenced off from its neighbours.
                 attempt = self._attempt_fenced
