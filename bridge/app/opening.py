@@ -100,7 +100,8 @@ async def database_size(settings: StoreSettings) -> DatabaseSize:
     address = await address_of(settings)
     from bridge.store.postgresql.sizes import database_size as of_server
 
-    disk = os.statvfs(settings.path.parent)
+    folder = next(folder for folder in settings.path.absolute().parents if folder.exists())
+    disk = os.statvfs(folder)
     return DatabaseSize(
         await asyncio.to_thread(of_server, address), 0, 0, disk.f_bavail * disk.f_frsize
     )

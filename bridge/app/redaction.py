@@ -21,11 +21,13 @@ _OWN_SECRETS = r"""
     | (?i:(?<=bearer\s)|(?<=bot\s)|(?<=basic\s))[A-Za-z0-9._~+/=-]{16,}
     | (?i:(?<=[?&]token=)|(?<=[?&]sig=)|(?<=[?&]hm=)|(?<=client_secret=)|(?<=password=)
       |(?<=ticket=))[^&\s"']+                           # in addresses, forms and signed links
+    | (?<=://)[^\s/@"']{0,64}:[^\s/@"']+(?=@)           # user and password of an address
 """
 
 # Each alternative needs a sign: signs are looked for first, because that costs a fiftieth. Those of
-# the first row are as they stand, the others in any case.
+# the first row are as they stand, the others in any case. Passwords in addresses have a pattern.
 _OWN_SIGNS = ("eyJ", "uacs.", "/files/")
+_OWN_SIGN_PATTERN = r"""://[^\s/@"']{0,64}:[^\s/@"']+@"""
 _SIGNS_IN_ANY_CASE = ("token=", "sig=", "hm=", "client_secret=", "password=", "ticket=")
 _SCHEMES = ("bearer", "bot", "basic")
 _SCHEME = re.compile(r"(?:bearer|bot|basic)\s[a-z0-9._~+/=-]{16}")
@@ -44,7 +46,7 @@ class _Shapes:
 
     secrets: re.Pattern[str]
     signs: tuple[str, ...]
-    sign_pattern: re.Pattern[str] | None
+    sign_pattern: re.Pattern[str]
 
 
 @cache
@@ -53,10 +55,11 @@ def _shapes() -> _Shapes:
     shapes = [shape for name in names_of(CONNECTORS) for shape in _shapes_of(name)]
     patterns = [f"(?:{shape.pattern})" for shape in shapes]
     sign_patterns = [f"(?:{shape.sign_pattern})" for shape in shapes if shape.sign_pattern]
+    sign_patterns.append(_OWN_SIGN_PATTERN)
     return _Shapes(
         re.compile("|".join([*patterns, f"(?x:{_OWN_SECRETS})"])),
         (*(sign for shape in shapes for sign in shape.signs), *_OWN_SIGNS),
-        re.compile("|".join(sign_patterns)) if sign_patterns else None,
+        re.compile("|".join(sign_patterns)),
     )
 
 
@@ -111,4 +114,4 @@ def may_hold_secret(text: str) -> bool:
     for scheme in _SCHEMES:
         if scheme in lower and _SCHEME.search(lower):
             return True
-    return shapes.sign_pattern is not None and shapes.sign_pattern.search(text) is not None
+    return shapes.sign_pattern.search(text) is not None

@@ -60,3 +60,11 @@ def test_a_connector_whose_shapes_fail_does_not_affect_the_others(
     connectors(broken=Broken(), plain=object(), other=Connector(SecretShape("s3cret", ("s3",))))
 
     assert hide_secrets("a s3cret, ?token=abc") == f"a {HIDDEN}, ?token={HIDDEN}"
+
+
+def test_the_password_in_an_address_is_hidden() -> None:
+    text = "is 'postgresql://bridge:geheim@db.example.org/bridge', see https://host:8080/a@b"
+
+    assert hide_secrets(text) == (
+        f"is 'postgresql://{HIDDEN}@db.example.org/bridge', see https://host:8080/a@b"
+    )
