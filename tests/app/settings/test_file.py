@@ -105,7 +105,10 @@ def test_the_documentation_describes_every_setting(path: str) -> None:
     [
         ({"acounts": {}}, ["acounts: unknown key; did you mean 'accounts'?"]),
         ({"log": {"levle": "info"}}, ["log.levle: unknown key; did you mean 'level'?"]),
-        ({"store": {"qqq": 1}}, ["store.qqq: unknown key; known are blobs, password, path, synchronous, url"]),
+        (
+            {"store": {"qqq": 1}},
+            ["store.qqq: unknown key; known are blobs, password, path, synchronous, url"],
+        ),
         (
             {"accounts": {"a": {"platform": "slak"}}},
             ["accounts.a.platform: there is no platform 'slak'; did you mean 'slack'?"],
