@@ -39,6 +39,7 @@ def test_a_cookie_of_another_form_is_replaced() -> None:
         ("slack", STATE + "\n", BROWSER, 1000.0),
         ("slack", "", BROWSER, 1000.0),
     ],
+    ids=["late", "early", "platform", "browser", "no browser", "time", "line", "none"],
 )
 def test_any_other_state_is_refused(platform: str, state: str, browser: str, now: float) -> None:
     with pytest.raises(Unauthorized):
