@@ -23,17 +23,22 @@ _ESCAPE = "\ue0f0"
 _NUL, _ITSELF = f"{_ESCAPE}\ue0f1", f"{_ESCAPE}\ue0f2"
 
 
+def escaped(text: str) -> str:
+    """Return a text as it is written, without NUL."""
+    if _ESCAPE in text or "\0" in text:
+        return text.replace(_ESCAPE, _ITSELF).replace("\0", _NUL)
+    return text
+
+
 class _Text(StrDumperUnknown):
     """Texts, whose type the statement tells."""
 
     def dump(self, obj: str) -> Buffer | None:
-        if _ESCAPE in obj or "\0" in obj:
-            obj = obj.replace(_ESCAPE, _ITSELF).replace("\0", _NUL)
-        return super().dump(obj)
+        return super().dump(escaped(obj))
 
 
 class _LoadedText(Loader):
-    """Texts, as they were before `_Text`."""
+    """Texts, as they were before `escaped`."""
 
     format = pq.Format.BINARY
 

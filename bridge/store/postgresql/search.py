@@ -8,6 +8,7 @@ tokenizer unicode61 divides them, so that both engines find the same.
 from __future__ import annotations
 
 import re
+import struct
 import unicodedata
 from collections.abc import Iterator, Sequence
 
@@ -20,6 +21,7 @@ _WORD = re.compile(r"[^\W_]+")
 _LONGEST_WORD = 500  # characters: a lexeme has at most 2 KB
 _LAST_PLACE = 16_383  # places behind it are not told apart
 _MAX_PLACES = 255  # of one word
+_WEIGHT_A = 3 << 14  # beside a place in the binary format
 _MAX_SIZE = 500_000  # characters of a document: a tsvector has at most 1 MB
 
 
@@ -27,6 +29,26 @@ _MAX_SIZE = 500_000  # characters of a document: a tsvector has at most 1 MB
 def as_indexed(db: PostgresConnection, words: str, facets: str) -> tuple[str, str]:
     """Return the text of a `tsvector`, and "" for the facets, which are in it."""
     del db
+    lexemes = [f"'{word}':{','.join(map(str, at))}" for word, at in _places(words).items()]
+    lexemes += [f"'{facet}':1A" for facet in facets.split()]
+    return " ".join(lexemes), ""
+
+
+def as_binary(words: str, facets: str) -> bytes:
+    """Return the same `tsvector` as the server's binary format has it (tsvectorsend in its
+    src/backend/utils/adt/tsvector.c): lexemes in order, each with NUL and its places."""
+    places = {word.encode(): at for word, at in _places(words).items()}
+    for facet in {facet.encode() for facet in facets.split()}:
+        behind = [place for place in places.get(facet, ()) if place > 1]
+        places[facet] = [1 | _WEIGHT_A, *behind]  # of two weights of a place the server keeps A
+    pieces = [struct.pack("!i", len(places))]
+    for word, at in sorted(places.items()):
+        pieces += [word, struct.pack(f"!BH{len(at)}H", 0, len(at), *at)]
+    return b"".join(pieces)
+
+
+def _places(words: str) -> dict[str, list[int]]:
+    """The places of each word, in order and each once."""
     places: dict[str, list[int]] = {}
     size = 0
     for place, word in enumerate(_words(words), 1):
@@ -34,11 +56,9 @@ def as_indexed(db: PostgresConnection, words: str, facets: str) -> tuple[str, st
         if size > _MAX_SIZE:
             break
         known = places.setdefault(word, [])
-        if len(known) < _MAX_PLACES:
+        if len(known) < _MAX_PLACES and (not known or known[-1] < _LAST_PLACE):
             known.append(min(place, _LAST_PLACE))
-    lexemes = [f"'{word}':{','.join(map(str, at))}" for word, at in places.items()]
-    lexemes += [f"'{facet}':1A" for facet in facets.split()]
-    return " ".join(lexemes), ""
+    return places
 
 
 @search.expression_for.register

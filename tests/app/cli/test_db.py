@@ -1,4 +1,4 @@
-"""`uacs-bridge db`: migrate, size, vacuum, check, reindex, and backups in a folder."""
+"""`uacs-bridge db`: migrate, size, vacuum, check, reindex, copy, and backups in a folder."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from bridge.store.schema import migrate, migrations, newest_version
 from bridge.testing.export_contract import write_all
 from tests.app.running import SMALL, cli, write
 from tests.archive.conversation import a_conversation
+from tests.store.postgresql_server import empty_database
 
 
 def test_migrate_prints_what_it_renamed(tmp_path: Path) -> None:
@@ -134,3 +135,40 @@ def test_a_damaged_backup_is_told_and_a_wrong_command_line_is_refused(tmp_path: 
                       ["backup", "x", "--into", str(folder)],
                       ["restore", str(tmp_path / "x"), "--at", "2026-01-01"]):  # fmt: skip
         assert cli("db", *arguments, "-c", config).exit_code == 2
+
+
+def test_copy_moves_a_store_into_a_database_once(tmp_path: Path) -> None:
+    lines, config = tmp_path / "in.jsonl", tmp_path / "bridge.yaml"
+    write_all(UacsLines(), a_conversation(), lines, "tin")
+    config.write_text("store: {path: a.sqlite3}\n")
+    assert cli("archive", "import", str(lines), "-c", str(config)).exit_code == 0
+    url = empty_database("moved").url
+
+    copied = cli("db", "copy", url, "-c", str(config))
+    again = cli("db", "copy", url, "-c", str(config))
+    config.write_text(f"store: {{path: a.sqlite3, url: {url!r}}}\n")
+    moved = cli("archive", "verify", "-c", str(config))
+
+    assert copied.exit_code == 0, copied.output
+    assert "message_rows" in copied.stdout
+    assert "rows equal" in copied.stdout
+    assert f"set store.url to {url}" in copied.stdout
+    assert again.exit_code == 1
+    assert "was used by a bridge" in again.stderr
+    assert moved.exit_code == 0, moved.output
+
+
+def test_copy_takes_no_password_and_no_other_address(tmp_path: Path) -> None:
+    store = str(tmp_path / "a.sqlite3")
+
+    with_password = cli("db", "copy", "postgresql://ann:geheim@host/bridge", "--store", store)
+    elsewhere = cli("db", "copy", "mysql://host/bridge", "--store", store)
+    unset = cli(
+        "db", "copy", "postgresql://host/bridge", "--store", store, "--password-env", "UACS_UNSET"
+    )
+
+    assert (with_password.exit_code, elsewhere.exit_code, unset.exit_code) == (2, 2, 2)
+    assert "--password-env NAME" in with_password.stderr
+    assert "geheim" not in with_password.stderr
+    assert "postgresql://USER@HOST/DATABASE" in elsewhere.stderr
+    assert "UACS_UNSET" in unset.stderr

@@ -1,13 +1,21 @@
-"""`uacs-bridge db`: examine, migrate, back up, restore and encrypt the store's file."""
+"""`uacs-bridge db`: examine, migrate, back up, restore, encrypt and copy the store."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from bridge.app.cli.commands.db_blobs import blobs, files_text, recrypt_in_bucket
 from bridge.app.cli.commands.options import config_option, json_option, settings_from
+
+if TYPE_CHECKING:
+    from bridge.app.settings.store import StoreSettings
+    from bridge.store.postgresql.copying import Progress
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _FOLDER = click.Path(path_type=Path, file_okay=False)
@@ -327,3 +335,83 @@ def change_key(config: Path) -> None:
     path = must_be_file(settings_from(config).store, "only its server has a key")
     change_key(path)
     click.echo(f"The key of {path} is changed: put the new one into UACS_BRIDGE_STORE_KEY")
+
+
+@command.command("copy")
+@click.argument("target", metavar="TO")
+@click.option("--store", type=_FILE, help="The SQLite file, in place of the configuration's.")
+@click.option("--password-env", metavar="NAME", help="The variable with the database's password.")
+@config_option
+def copy(target: str, store: Path | None, password_env: str | None, config: Path) -> None:
+    """Copy an SQLite store into a PostgreSQL database, also while a bridge uses it.
+
+    TO is postgresql://USER@HOST:PORT/DATABASE, an empty database; its password is in PGPASSWORD, a
+    password file, or the variable of --password-env. A call that was interrupted is continued by
+    the next one, and a later call brings over what has changed since. So a move takes a short
+    stop only: copy, stop the bridge, copy again, set store.url, start.
+
+    At the end it compares both stores; the exit code is 1 if they differ.
+
+    \b
+    Examples:
+      uacs-bridge db copy postgresql://bridge@db.example/bridge
+      uacs-bridge db copy postgresql://bridge@db.example/bridge --store old.sqlite3
+    """
+    import asyncio
+    import time
+
+    from bridge.app.cli.commands.stores import store_of
+    from bridge.app.opening import address_of, must_be_file
+    from bridge.app.printing import table
+
+    path = must_be_file(store_of(store, config), "name the SQLite file with --store")
+    address = asyncio.run(address_of(_database(target, password_env)))
+    from bridge.store.postgresql.copying import copy_store
+
+    began = time.monotonic()
+    with _progress() as shown:
+        report = copy_store(path, address, shown)
+    rows = [(name, f"{count:,}") for name, count in report.rows.items() if count]
+    click.echo(table(("table", "rows"), rows, indent=""))
+    click.echo(
+        f"{sum(report.rows.values()):,} rows equal, {report.copied:,} of {report.pieces:,} pieces "
+        f"copied, {time.monotonic() - began:.1f} s"
+    )
+    if report.in_use:
+        click.echo(f"A bridge uses {path}: stop it and run this once more, which takes less time")
+    else:
+        click.echo(f"The move is complete: set store.url to {target} and start the bridge")
+
+
+def _database(url: str, password_env: str | None) -> StoreSettings:
+    """Raises ConfigError for what is no address."""
+    from urllib.parse import urlsplit
+
+    from bridge.app.settings.store import StoreSettings
+    from bridge.errors import ConfigError
+    from bridge.model.secret_refs import SecretRef
+
+    parts = urlsplit(url)
+    if parts.scheme not in ("postgresql", "postgres"):
+        raise ConfigError("TO is no address of a database: postgresql://USER@HOST/DATABASE")
+    if parts.password is not None:
+        raise ConfigError(
+            "Other users of this machine can read the command line; put the password into an "
+            "environment variable and name it: --password-env NAME"
+        )
+    return StoreSettings(url=url, password=SecretRef(env=password_env) if password_env else None)
+
+
+@contextmanager
+def _progress() -> Generator[Callable[[Progress], None]]:
+    """A bar on stderr, where that is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    with click.progressbar(length=1, label="Copy", file=sys.stderr) as bar:
+
+        def show(progress: Progress) -> None:
+            bar.length = progress.total
+            bar.update(progress.done - bar.pos)
+
+        yield show
