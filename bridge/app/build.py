@@ -36,6 +36,7 @@ from bridge.app.settings.keys import key_for, known_key
 from bridge.app.settings.needs import check_needs
 from bridge.app.settings.quotas import quota_of
 from bridge.app.settings.secrets import SecretReader
+from bridge.app.settings.traces import TraceSettings
 from bridge.app.watch.store import StoreWatch
 from bridge.content.cards.reader import Cards
 from bridge.errors import ConfigError
@@ -54,6 +55,7 @@ from bridge.ports.key_values import KeyValues
 from bridge.ports.secrets import SecretSource
 from bridge.ports.store.whole import Store
 from bridge.ports.tools import AGENT_TOOLS
+from bridge.ports.traces import Tracer
 from bridge.router import Rooms, Router, Timeouts
 from bridge.router.outbound.references import Groups
 from bridge.router.recovery.other_bridges import instance_of
@@ -63,6 +65,7 @@ from bridge.router.turns.visitors import Visitors
 from bridge.router.wiring import Configuration, ContentServices
 from bridge.runtime.clock import SystemClock
 from bridge.runtime.discovery import CONNECTORS, agent_type, connector_type, names_of, policy_type
+from bridge.runtime.extras import how_to_install
 from bridge.tools.toolbox import McpToolbox, open_toolbox
 
 log = structlog.get_logger()
@@ -104,6 +107,7 @@ class Bridge:
     unready: dict[str, str] = field(default_factory=dict[str, str])
     reload: Callable[[], Awaitable[list[str]]] = reload_unavailable
     running: bool = False
+    tracer: Tracer | None = None
     watch: StoreWatch = field(init=False)
 
     def __post_init__(self) -> None:
@@ -128,6 +132,8 @@ class Bridge:
         await self.tools.close()
         await close_files(self.files)
         await self.store.close()
+        if self.tracer is not None:
+            await self.tracer.close()
 
 
 @dataclass(frozen=True)
@@ -203,6 +209,7 @@ async def build(settings: Settings) -> Bridge:
         rooms = await find_rooms(settings, connectors, store, problems, installs.serves)
         drawn = agent_pictures(settings, problems)
         pictures = AuthorPictures(key_for(settings.store.path), settings.web.public_url, drawn)
+        tracer = open_tracer(settings.traces)
     except BaseException:
         for connector in connectors.values():
             await connector.close()
@@ -218,16 +225,31 @@ async def build(settings: Settings) -> Bridge:
         ),
         clock=clock, timeouts=timeouts_of(settings),
         content=ContentServices(all_cards(settings), files, pictures), tools=tools,
+        tracer=tracer,
     )  # fmt: skip
     bridge = Bridge(
         settings, store, connectors, agents, rooms, router, clock, problems, files, links, tools,
-        pictures, directory, consultations, installs, file_settings,
+        pictures, directory, consultations, installs, file_settings, tracer=tracer,
     )  # fmt: skip
     installs.app_of = bridge.http_app
     current.settings = lambda: bridge.settings
     current.room_of = lambda room: bridge.rooms.by_id.get(room)
     current.visitors = lambda: router.operations.visitors
     return bridge
+
+
+def open_tracer(settings: TraceSettings) -> Tracer | None:
+    """The tracer of these settings; None without an endpoint: OpenTelemetry is not imported then.
+    Raises ConfigError where the extra `otel` is not installed."""
+    if settings.endpoint is None:
+        return None
+    try:
+        from bridge.app.watch.traces import otlp_tracer
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"traces.endpoint needs the package {error.name}: {how_to_install('otel')}"
+        ) from None
+    return otlp_tracer(settings.endpoint, settings)
 
 
 def tenancy_of(installs: Installs, file: Settings, account: str, platform: str) -> Tenancy | None:

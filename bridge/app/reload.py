@@ -38,7 +38,7 @@ log = structlog.get_logger()
 
 LAST_VALID_STAYS = "the configuration file is not valid, so the last valid one stays in effect"
 # Sections that are read only when the bridge starts.
-_AT_START = ("store", "web", "files", "log", "catch_up", "delivery")
+_AT_START = ("store", "web", "files", "log", "traces", "catch_up", "delivery")
 _AT_ONCE = ("admins", "direct", "people", "policies", "installs")
 
 

@@ -11,6 +11,7 @@ from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.whole import Store
 from bridge.ports.tools import Toolbox
+from bridge.ports.traces import Tracer
 from bridge.router.operations import Operations
 from bridge.router.reconfigure import Reconfigure
 from bridge.router.rooms.programs import raw_of
@@ -39,10 +40,12 @@ class Router:
         timeouts: Timeouts | None = None,
         content: ContentServices | None = None,
         tools: Toolbox | None = None,
+        tracer: Tracer | None = None,
     ) -> None:
         shared = Dependencies(
             store, connectors, agents, configuration.rooms, list(configuration.admins), clock,
             timeouts or Timeouts(), content or ContentServices(), tools or NoTools(),
+            tracer=tracer,
         )  # fmt: skip
         self._shared = shared
         self.signals = shared.signals

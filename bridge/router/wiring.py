@@ -18,6 +18,7 @@ from bridge.ports.files import Files
 from bridge.ports.pictures import Pictures
 from bridge.ports.store.whole import Store
 from bridge.ports.tools import TellsChanges, Toolbox
+from bridge.ports.traces import Tracer
 from bridge.router.commands.bans import ban_commands
 from bridge.router.commands.channels import CurrentLinker, GuestsLeave, channel_commands
 from bridge.router.commands.direct_messages import DirectCommand, DirectWriter, direct_commands
@@ -162,6 +163,7 @@ class Dependencies:
     new_id: Callable[[], str] = _new_id
     signals: Signals = field(default_factory=Signals)
     background: Background = field(default_factory=Background)
+    tracer: Tracer | None = None
 
 
 @dataclass(frozen=True)
@@ -292,7 +294,7 @@ def wire_outbound(shared: Dependencies, rooms: RoomParts, groups: Groups) -> Out
     )  # fmt: skip
     stopped: dict[AccountId, SendingStopped] = {}
     duplicates = DuplicateRemover(store, connectors, rate_limits, in_flight, clock, timeouts)
-    ends = OperationEnds(store, clock, timeouts, signals.operation_ended)
+    ends = OperationEnds(store, clock, timeouts, signals.operation_ended, shared.tracer)
     lane_parts = LaneParts(
         store, connectors,
         SendingChecks(all_rooms, stopped, clock),
@@ -385,8 +387,8 @@ def wire_turns(
     runner = TurnRunner(
         store, all_rooms, shared.agents,
         TurnPreparation(history, tools, catalogue, shared.content.cards, floor, clock, timeouts),
-        AgentListener(store, publisher, presenter, clock, timeouts),
-        TurnEnding(store, publisher, history, tools, follow_ups, clock),
+        AgentListener(store, publisher, presenter, clock, timeouts, shared.tracer),
+        TurnEnding(store, publisher, history, tools, follow_ups, clock, shared.tracer),
     )  # fmt: skip
     access = AgentAccess(store, connectors, all_rooms, rooms.bans, notices, clock)
     quotas = Quotas(store, clock, quota_settings)
@@ -486,7 +488,15 @@ def wire_inbound(
     )
     late_reactions = LateReactions(orphans, signals.reactions_came_late, clock, timeouts)
     processor = EventProcessor(
-        pipeline, committer, late_reactions, orphans, store, connectors, clock, timeouts
+        pipeline,
+        committer,
+        late_reactions,
+        orphans,
+        store,
+        connectors,
+        clock,
+        timeouts,
+        shared.tracer,
     )
     signals.row_due.subscribe(processor.take)
     return InboundParts(

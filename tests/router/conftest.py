@@ -15,6 +15,7 @@ from bridge.ports.agent import Agent
 from bridge.ports.files import Files
 from bridge.ports.store.whole import Store
 from bridge.ports.tools import Toolbox
+from bridge.ports.traces import Tracer
 from bridge.router import AgentMembership, Member, Room, Rooms, Router, Timeouts
 from bridge.router.rooms.rooms import Talk
 from bridge.router.turns.quotas import QuotaSettings
@@ -44,6 +45,7 @@ class RouterRig:
         self.quotas = QuotaSettings()
         self.memberships: tuple[AgentMembership, ...] = ()
         self.tools: Toolbox | None = None
+        self.tracer: Tracer | None = None
         self.timeouts = Timeouts(settle_grace=1.0, drain=0.5)
         self.rooms: list[Room] = []
 
@@ -69,6 +71,7 @@ class RouterRig:
             timeouts=self.timeouts,
             content=ContentServices(self.cards, self.files),
             tools=self.tools,
+            tracer=self.tracer,
         )
         ready = asyncio.Event()
         running = asyncio.create_task(router.run(ready.set))

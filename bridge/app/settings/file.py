@@ -21,6 +21,7 @@ from bridge.app.settings.quotas import QuotaSettings
 from bridge.app.settings.rooms import RelaySettings, RoomSettings
 from bridge.app.settings.store import StoreSettings
 from bridge.app.settings.strict import NativeId, StrictSettings
+from bridge.app.settings.traces import TraceSettings
 from bridge.app.settings.unmatched_people import unmatched_approvers, unmatched_globs
 from bridge.app.settings.yaml_file import read_yaml
 from bridge.content.text.globs import Glob, is_glob, matches
@@ -333,6 +334,9 @@ class Settings(StrictSettings):
         description="Apps that many workspaces install by themselves, each as a tenant.",
     )
     log: LogSettings = Field(default=LogSettings(), description="Level and format of the log.")
+    traces: TraceSettings = Field(
+        default=TraceSettings(), description="OpenTelemetry traces of messages."
+    )
     catch_up: CatchUpSettings = Field(
         default=CatchUpSettings(),
         description="How the bridge catches up with time in which it received nothing.",

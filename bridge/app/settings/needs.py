@@ -11,6 +11,7 @@ from bridge.app.settings.file import Settings, secrets_of
 from bridge.errors import BridgeError, ConfigError
 from bridge.model.secret_refs import SecretRef
 from bridge.ports.secrets import SecretSource
+from bridge.runtime.extras import has_module, how_to_install
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -59,13 +60,20 @@ def nothing_to_do(settings: Settings) -> Iterator[Need]:
 
 
 async def unmet(settings: Settings, secrets: SecretSource) -> list[Need]:
-    """Missing secrets, and agents without the key that their API needs."""
+    """Missing secrets, agents without the key that their API needs, and a missing extra."""
     needs: list[Need] = []
     for part, key, ref in named_secrets(settings):
         if (problem := await missing(ref, secrets)) is not None:
             problem_text, todo = problem
             needs.append(Need(part, f"{key}: {problem_text}", todo))
-    return [*needs, *_without_key(settings)]
+    return [*needs, *_without_key(settings), *_without_extra(settings)]
+
+
+def _without_extra(settings: Settings) -> Iterator[Need]:
+    installed = has_module("opentelemetry") and has_module("opentelemetry.sdk")
+    if settings.traces.endpoint is not None and not installed:
+        problem = "endpoint: the package opentelemetry-sdk is missing"
+        yield Need("traces", problem, how_to_install("otel"))
 
 
 def named_secrets(settings: Settings) -> Iterator[tuple[str, str, SecretRef]]:

@@ -18,6 +18,7 @@ from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.admissions import AdmissionStore
 from bridge.ports.store.inbox import InboxStore
+from bridge.ports.traces import Tracer
 from bridge.router.inbound.attachments import AttachmentFetcher
 from bridge.router.inbound.context import Planned, Received
 from bridge.router.inbound.feedback import FeedbackDelivery
@@ -29,6 +30,7 @@ from bridge.router.rooms.feed import Feed
 from bridge.router.rooms.programs import ACCOUNT, decode
 from bridge.router.runtime import metrics
 from bridge.router.runtime.timeouts import Timeouts
+from bridge.router.runtime.traces import event_span, failed_event_span
 from bridge.router.signals import ReactionsCameLate, Signal
 from bridge.router.turns.queue import TurnQueue
 
@@ -139,7 +141,9 @@ class EventProcessor:
         connectors: Mapping[AccountId, Connector],
         clock: Clock,
         timeouts: Timeouts,
+        tracer: Tracer | None = None,
     ) -> None:
+        self._tracer = tracer
         self._pipeline = pipeline
         self._committer = committer
         self._late_reactions = late_reactions
@@ -177,8 +181,9 @@ class EventProcessor:
                 return
 
     async def _process_or_fail(self, row: InboxRow) -> None:
+        began = self._clock.time()
         try:
-            await self._process(row)
+            await self._process(row, began)
         except StoreError:
             raise
         except Exception as error:
@@ -186,9 +191,9 @@ class EventProcessor:
                 log.exception(
                     "stage_crashed", account=row.raw.account, row=row.id, kind=row.raw.kind
                 )
-            await self._fail(row, error)
+            await self._fail(row, error, began)
 
-    async def _process(self, row: InboxRow) -> None:
+    async def _process(self, row: InboxRow, began: float) -> None:
         events = self._decoded(row.raw)
         for number, event in enumerate(events, 1):
             received = Received(row=row, event=event, rooms=(), direct=None, kept_files=NO_FILES)
@@ -203,6 +208,13 @@ class EventProcessor:
             if reason := refusal_reason(outcome):
                 metrics.REFUSED.labels(row.raw.account, reason).inc()
             self._report_outcome(row, outcome)
+            if self._tracer is not None:
+                self._tracer.record(
+                    event_span(
+                        row, self._platform(row), planned.admission, outcome, began,
+                        self._clock.time(),
+                    )
+                )  # fmt: skip
             await self._late_reactions.report(event, row)
             await self._committer.stop_turns(planned)
         if not events:
@@ -224,10 +236,17 @@ class EventProcessor:
         if awaited is not None and not awaited.done():
             awaited.set_result(outcome)
 
-    async def _fail(self, row: InboxRow, error: Exception) -> None:
+    def _platform(self, row: InboxRow) -> str:
+        connector = self._connectors.get(row.raw.account)
+        return "" if connector is None else connector.capabilities.platform
+
+    async def _fail(self, row: InboxRow, error: Exception, began: float) -> None:
         metrics.FAILED.labels(row.raw.account).inc()
         text = str(error) if isinstance(error, BridgeError) else f"{type(error).__name__}: {error}"
         # The reason may quote the message: it is kept in the store, and shown by `status`.
         log.error("event_failed", row=row.id, account=row.raw.account, error=type(error).__name__)
         await self._store.fail_row(row.id, text)
         self._report_outcome(row, f"failed: {text}")
+        if self._tracer is not None:
+            platform, now = self._platform(row), self._clock.time()
+            self._tracer.record(failed_event_span(row, platform, error, began, now))

@@ -215,7 +215,7 @@ class Lane:
         if not self._is_hopeless(item, error):
             return False
         try:
-            await self._end(item.delivery.operation, dead(item, public_fault(error)))
+            await self._end(item, dead(item, public_fault(error)), error)
         except NotOpen as over:  # it was cancelled meanwhile
             log.info("operation_cancelled", lane=self._lane, error=str(over))
         except Exception as failed:
@@ -284,7 +284,7 @@ class Lane:
                 self._forget(operation)
                 await self._with.ends.write_done(outcome)
             case Settlement():
-                await self._end(operation, outcome)
+                await self._end(item, outcome)
             case Failed():
                 await self._failed(outcome)
             case Retry():
@@ -319,9 +319,11 @@ class Lane:
         await self._advance(notice)
         return None
 
-    async def _end(self, operation: Operation, settlement: Settlement) -> None:
-        self._forget(operation)
-        await self._with.ends.write(operation, settlement)
+    async def _end(
+        self, item: OutboxItem, settlement: Settlement, error: Exception | None = None
+    ) -> None:
+        self._forget(item.delivery.operation)
+        await self._with.ends.write(item.delivery.operation, settlement, item, error)
 
     def _forget(self, operation: Operation) -> None:
         self._failing.pop(operation.id, None)
@@ -361,7 +363,7 @@ class Lane:
                 self._doubt = Doubt(call, error, self._with.clock.time())
                 metrics.RETRIED.labels(operation.account, "unsettled").inc()
             case Refused():
-                await self._end(operation, dead(item, str(error)))
+                await self._end(item, dead(item, str(error)), error)
             case _:
                 await self._retry(item, Retry(error, "unavailable", item.attempts))
 
@@ -373,10 +375,10 @@ class Lane:
         since = self._failing.setdefault(operation.id, now)
         if operation.id in self._proved:
             reason = f"{error}; given up: the platform took what was sent after it"
-            await self._end(operation, dead(item, reason))
+            await self._end(item, dead(item, reason), error)
         elif self._is_too_old(item, retry.attempts):
             reason = f"{error}; given up after {retry.attempts + 1} attempts"
-            await self._end(operation, dead(item, reason))
+            await self._end(item, dead(item, reason), error)
         else:
             pause = timeouts.backoff(retry.attempts) if retry.pause is None else retry.pause
             await self._postpone(operation, error, pause, retry.reason)
@@ -391,7 +393,7 @@ class Lane:
         operation = item.delivery.operation
         if self._is_too_old(item, item.attempts):
             given_up = f"{error}; given up after {item.attempts + 1} attempts"
-            await self._end(operation, dead(item, given_up))
+            await self._end(item, dead(item, given_up), error)
         else:
             await self._postpone(operation, error, pause, reason)
 

@@ -28,8 +28,10 @@ from bridge.model.outbox_records import DeadLetter, OutboxItem, Settlement
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.outbox import OutboxStore
+from bridge.ports.traces import Tracer
 from bridge.router.runtime import metrics
 from bridge.router.runtime.timeouts import Timeouts
+from bridge.router.runtime.traces import operation_span
 from bridge.router.signals import OperationEnded, Signal
 
 log = structlog.get_logger()
@@ -171,21 +173,36 @@ class OperationEnds:
     """
 
     def __init__(
-        self, store: OutboxStore, clock: Clock, timeouts: Timeouts, ended: Signal[OperationEnded]
+        self,
+        store: OutboxStore,
+        clock: Clock,
+        timeouts: Timeouts,
+        ended: Signal[OperationEnded],
+        tracer: Tracer | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
         self._timeouts = timeouts
         self._ended = ended
+        self._tracer = tracer
 
     async def record(self, operation: OperationId, receipt: Receipt) -> None:
         """Keep the receipt of a call of an operation that has not ended. Raises NotOpen."""
         await self._until_stored(partial(self._store.record, operation, [receipt]))
 
-    async def write(self, operation: Operation, settlement: Settlement) -> None:
-        """End the operation. Raises NotOpen, and what a listener raises."""
+    async def write(
+        self,
+        operation: Operation,
+        settlement: Settlement,
+        item: OutboxItem | None = None,
+        error: Exception | None = None,
+    ) -> None:
+        """End the operation. `item`: it as it was attempted; `error`: why it is given up. Raises
+        NotOpen, and what a listener raises."""
         await self._until_stored(partial(self._store.settle, settlement))
         metrics.SETTLED.labels(operation.account, settlement.state).inc()
+        if self._tracer is not None and item is not None:
+            self._tracer.record(operation_span(item, settlement, error, self._clock.time()))
         await self._ended.emit(OperationEnded(operation, settlement.state))
 
     async def write_done(self, done: Done) -> None:
@@ -202,7 +219,7 @@ class OperationEnds:
             operation.id, "done", receipts=done.receipts, losses=losses,
             thread_of=thread_of, then=_note_after(operation) if losses else (),
         )  # fmt: skip
-        await self.write(operation, settlement)
+        await self.write(operation, settlement, done.item)
         for loss in losses:
             metrics.LOST.labels(operation.account, loss.kind).inc()
         age = self._clock.time() - done.item.created

@@ -36,6 +36,7 @@ from bridge.ports.clock import Clock
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.reading import ReadingStore
 from bridge.ports.store.turns import TurnStore
+from bridge.ports.traces import Tracer
 from bridge.router.outbound.outcomes import public_fault
 from bridge.router.outbound.streams import Stream, StreamRenderer
 from bridge.router.outbound.typing import Typing
@@ -45,6 +46,7 @@ from bridge.router.rooms.rooms import Rooms
 from bridge.router.runtime import metrics
 from bridge.router.runtime.deadlines import Deadlines
 from bridge.router.runtime.timeouts import Timeouts
+from bridge.router.runtime.traces import ToolSpans, turn_spans
 from bridge.router.turns.answer import Answer
 from bridge.router.turns.card_repair import CardRepair
 from bridge.router.turns.floor import Floor
@@ -69,6 +71,7 @@ class RunningTurn:
     - `first_shown`: the seconds after which there was something to show.
     - `opening`: the task that shows the first words; `stream` shows the words after them.
     - `said`: how many messages actors below the agent have said.
+    - `tool_spans`: its tool calls for its trace, if there is a tracer.
     """
 
     context: TurnContext
@@ -83,6 +86,7 @@ class RunningTurn:
     opening: asyncio.Task[None] | None = None
     stream: Stream | None = None
     said: int = 0
+    tool_spans: ToolSpans | None = None
 
 
 class _RunnerStore(MessageStore, TurnStore, Protocol):
@@ -191,7 +195,9 @@ class AgentListener:
         presenter: AnswerPresenter,
         clock: Clock,
         timeouts: Timeouts,
+        tracer: Tracer | None = None,
     ) -> None:
+        self._tracer = tracer
         self._store = store
         self._publisher = publisher
         self._presenter = presenter
@@ -255,6 +261,8 @@ class AgentListener:
             await asyncio.sleep(0)  # the agent reads in its inputs what is wrong with its card
             return
         event = repaired
+        if self._tracer is not None:
+            self._trace(self._tracer, running, event)
         if isinstance(event, MessageChanged):
             await self._publisher.change(running.turn, event)
             return
@@ -282,6 +290,12 @@ class AgentListener:
         if (given := running.calls.own(event)) is not None:
             running.answer.take(given)
         self._presenter.answer_grew(running)
+
+    def _trace(self, tracer: Tracer, running: RunningTurn, event: AgentEvent) -> None:
+        if running.tool_spans is None:
+            running.tool_spans = ToolSpans(running.context.turn)
+        if (span := running.tool_spans.take(event, self._clock.time())) is not None:
+            tracer.record(span)
 
 
 class AnswerPresenter:
@@ -373,7 +387,9 @@ class TurnEnding:
         tools: Tools,
         follow_ups: FollowUps,
         clock: Clock,
+        tracer: Tracer | None = None,
     ) -> None:
+        self._tracer = tracer
         self._store = store
         self._publisher = publisher
         self._history = history
@@ -409,6 +425,12 @@ class TurnEnding:
         )
         metrics.TURNS.labels(context.turn.agent, "failed" if failure else "done").inc()
         metrics.TURN_SECONDS.labels(context.turn.agent).observe(took)
+        if self._tracer is not None:
+            now, shown = self._clock.time(), answer.message() if answer.has_content else None
+            for span in turn_spans(
+                context.turn, shown, failed=failure is not None, began=now - took, ended=now
+            ):
+                self._tracer.record(span)
         if running.first_shown is not None:
             metrics.FIRST_OUTPUT.labels(context.turn.agent).observe(running.first_shown)
         if failure:
