@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import partial
 
 import structlog
-from slack_bolt.async_app import AsyncApp
 from starlette.routing import Router
 
 from bridge.errors import AuthFailed, BridgeError, ConfigError, Unavailable
@@ -96,7 +95,8 @@ class Connection:
         if signing_secret is None:
             raise ConfigError(f"Account {self._account!r}: receive: http needs signing_secret")
         secret = self._secret(signing_secret)
-        route = events_route(self._account, self._bolt(inbox), secret, self._clock)
+        app = bolt_app(self._writer(inbox), self._settings.api_url)
+        route = events_route(self._account, app, secret, self._clock)
         return Router(routes=[route])
 
     async def close(self) -> None:
@@ -118,7 +118,7 @@ class Connection:
                 self.state = replace(self.state, state="connecting", connected_since=None)
 
         await listen_on_socket(
-            self._account, self._bolt(inbox), self._socket_address, self._settings.api_url,
+            self._account, self._writer(inbox).write, self._socket_address, self._settings.api_url,
             self._clock, connected, self._is_shared,
         )  # fmt: skip
 
@@ -146,11 +146,10 @@ class Connection:
             raise Unavailable("apps.connections.open gave no address")
         return url
 
-    def _bolt(self, inbox: Inbox) -> AsyncApp:
-        inbox_writer = InboxWriter(
+    def _writer(self, inbox: Inbox) -> InboxWriter:
+        return InboxWriter(
             self._account, inbox, self._own_identity.get, self._clock, self._observe_event
         )
-        return bolt_app(inbox_writer, self._settings.api_url)
 
     def _observe_event(self, body: Json) -> None:
         self.state = replace(self.state, last_event_at=self._clock.time())

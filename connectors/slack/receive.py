@@ -1,6 +1,7 @@
-"""Slack's events through Bolt -> rows of the inbox, stored before they are acknowledged.
+"""Slack's events -> rows of the inbox, stored before they are acknowledged.
 
-Socket Mode: Bolt's dispatch on slack_sdk's aiohttp client. HTTP: a signed route below /<account>/.
+Socket Mode: slack_sdk's aiohttp client, without Bolt. HTTP: Bolt behind a signed route below
+/<account>/.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from typing import TypeVar, cast
 
 import aiohttp
 import structlog
-from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app, send_async_response
 from slack_bolt.adapter.starlette.async_handler import to_starlette_response
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
@@ -25,8 +25,6 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 from slack_sdk.signature import SignatureVerifier
 from slack_sdk.socket_mode.aiohttp import SocketModeClient
-from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
-from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.web.async_client import AsyncWebClient
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -56,6 +54,7 @@ _OTHERS_AGAIN = 300.0
 CONNECT_SECONDS = 15.0
 SIGNATURE_SECONDS = 300  # docs.slack.dev "Verifying requests", 2026-08
 _LONGEST_NUMBER = 18
+Write = Callable[[Json], Awaitable[None]]  # stores a payload, or raises
 LARGEST_BODY = 4 * 1024 * 1024
 _RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0, 30.0)
 _INTERACTIVE = frozenset(
@@ -164,10 +163,11 @@ def _take_path(value: object, path: Sequence[str], done: str, credentials: dict[
 
 
 class InboxWriter(AsyncMiddleware):
-    """The first middleware in Bolt: it stores the payload in the inbox and then answers 200.
+    """Stores payloads in the inbox: the socket calls `write`, and HTTP requests pass it as the
+    first middleware in Bolt, which then answers 200.
 
     It answers every request itself, so Bolt's events filter, listeners and 404 are never reached.
-    When the inbox raises, Bolt answers 500 (HTTP) or nothing (socket), and Slack sends the payload
+    When the inbox raises, the answer is 503 (HTTP) or nothing (socket), and Slack sends the payload
     again.
     """
 
@@ -257,14 +257,17 @@ def bolt_app(inbox_writer: InboxWriter, api_url: str) -> AsyncApp:
     )
 
     async def refuse_event(error: Exception) -> BoltResponse:
-        log.error(
-            "slack_event_write_failed", account=inbox_writer.account, error=type(error).__name__,
-            reason=str(error),
-        )  # fmt: skip
+        _log_failed_write(inbox_writer.account, error)
         return BoltResponse(status=503, body="")
 
     app.error(refuse_event)
     return app
+
+
+def _log_failed_write(account: AccountId, error: Exception) -> None:
+    log.error(
+        "slack_event_write_failed", account=account, error=type(error).__name__, reason=str(error)
+    )
 
 
 async def _authorize(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult:
@@ -279,10 +282,11 @@ class Socket(SocketModeClient):
     """slack_sdk's client for one connection.
 
     It does not reconnect: slack_sdk would retry a dead address for ever (3.47). Every loss of the
-    connection sets `lost`.
+    connection sets `lost`. Frames bypass slack_sdk's queue and listeners and Bolt's dispatch: the
+    bridge uses none of their features, and they cost CPU and wake-ups for each event.
     """
 
-    def __init__(self, address: str, app: AsyncApp, api_url: str) -> None:
+    def __init__(self, account: AccountId, address: str, write: Write, api_url: str) -> None:
         super().__init__(
             app_token="unused",  # noqa: S106 - the address was asked for already
             web_client=AsyncWebClient(base_url=api_url),
@@ -294,9 +298,9 @@ class Socket(SocketModeClient):
         self.connections = 0  # of the app, including this one, from Slack's hello frame
         self.decided = asyncio.Event()  # greeted or lost
         self.lost = asyncio.Event()
-        self._app = app
+        self._account = account
+        self._write = write
         self._frames: set[asyncio.Task[None]] = set()
-        self.socket_mode_request_listeners.append(self._dispatch)
 
     async def connect_to_new_endpoint(self, force: bool = False) -> None:
         """Report the loss instead of reconnecting."""
@@ -311,19 +315,27 @@ class Socket(SocketModeClient):
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self.lost.wait(), _LOOK_SECONDS)
 
-    async def process_message(self) -> None:
-        """slack_sdk's method, but it keeps references to its tasks so that `close` can end them."""
-        message: str | None = await self.message_queue.get()
-        if not message or not message.startswith("{"):
+    async def enqueue_message(self, message: str) -> None:
+        """Handle a frame in a task of its own; tasks start in the order of the frames."""
+        if not message.startswith("{"):  # Slack sends empty messages, too
             return
-        frame = json.loads(message)
-        if frame.get("type") == "hello":
-            self.greeted = True
-            self.connections = whole_at(frame, "num_connections") or 0
-            self.decided.set()
-        task = asyncio.create_task(self.run_message_listeners(frame, message))
-        self._frames.add(task)
-        task.add_done_callback(self._frames.discard)
+        try:
+            frame = json.loads(message)
+        except (ValueError, RecursionError):
+            frame = {}
+        match text_at(frame, "type"):
+            case "hello":
+                self.greeted = True
+                self.connections = whole_at(frame, "num_connections") or 0
+                self.decided.set()
+            case "disconnect":
+                await self.connect_to_new_endpoint(force=True)
+            case _ if text_at(frame, "envelope_id") and isinstance(frame.get("payload"), dict):
+                task = asyncio.create_task(self._store(frame["envelope_id"], frame["payload"]))
+                self._frames.add(task)
+                task.add_done_callback(self._frames.discard)
+            case _:
+                log.warning("slack_frame_unreadable", account=self._account, size=len(message))
 
     async def close(self) -> None:
         """Close the connection and end every task, including those that handle frames."""
@@ -344,16 +356,25 @@ class Socket(SocketModeClient):
         finally:  # also after a second cancellation
             await self.aiohttp_client_session.close()
 
-    async def _dispatch(self, _: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
-        start = asyncio.get_running_loop().time()
-        response = await run_async_bolt_app(self._app, request)
-        if response.status == 200:
-            await send_async_response(self, request, response, start)
+    async def _store(self, envelope_id: str, payload: Json) -> None:
+        """Store the payload and then acknowledge its envelope; without that Slack sends it again.
+
+        Source: docs.slack.dev "Using Socket Mode", "Acknowledge events" (2026-08).
+        """
+        try:
+            await self._write(payload)
+        except Exception as error:  # noqa: BLE001 - whatever the inbox raises, Slack sends it again
+            _log_failed_write(self._account, error)
+            return
+        session = self.current_session
+        if session is not None:
+            with contextlib.suppress(ConnectionError):
+                await session.send_str(json.dumps({"envelope_id": envelope_id}))
 
 
 async def listen_on_socket(
     account: AccountId,
-    app: AsyncApp,
+    write: Write,
     open_address: Callable[[], Awaitable[str]],
     api_url: str,
     clock: Clock,
@@ -367,7 +388,7 @@ async def listen_on_socket(
     """
 
     async def count_others() -> int:
-        return await _count_others(await open_address(), app, api_url)
+        return await _count_others(account, await open_address(), write, api_url)
 
     async def watch_others(connections: int) -> None:
         await watch_for_others(connections, count_others, clock, shared)
@@ -375,7 +396,7 @@ async def listen_on_socket(
     failures = 0
     while True:
         address = await retry_until_done(account, open_address, clock)
-        if await _hold_connection(account, address, app, api_url, connected, watch_others):
+        if await _hold_connection(account, address, write, api_url, connected, watch_others):
             failures = 0
         else:
             await _wait_after(account, "the socket did not open", failures, clock)
@@ -410,13 +431,13 @@ async def watch_for_others(
             return
 
 
-async def _count_others(address: str, app: AsyncApp, api_url: str) -> int:
+async def _count_others(account: AccountId, address: str, write: Write, api_url: str) -> int:
     """The number of the app's connections besides ours.
 
     Only a hello frame has the number, so this opens one more connection for a moment; events that
     arrive on it are stored as usual.
     """
-    socket = Socket(address, app, api_url)
+    socket = Socket(account, address, write, api_url)
     try:
         async with asyncio.timeout(CONNECT_SECONDS):
             await socket.connect()
@@ -460,13 +481,13 @@ async def _wait_after(
 async def _hold_connection(
     account: AccountId,
     address: str,
-    app: AsyncApp,
+    write: Write,
     api_url: str,
     connected: Callable[[bool], None],
     watch_others: Callable[[int], Coroutine[None, None, None]],
 ) -> bool:
     """Run one connection from hello to its end; False when Slack sent no hello."""
-    socket = Socket(address, app, api_url)
+    socket = Socket(account, address, write, api_url)
     watching: asyncio.Task[None] | None = None
     try:
         async with asyncio.timeout(CONNECT_SECONDS):

@@ -8,7 +8,8 @@ import hmac
 import io
 import json
 import time
-from typing import Any
+from collections.abc import AsyncIterator
+from typing import Any, cast
 from urllib.parse import urlencode
 
 import aiohttp
@@ -29,6 +30,7 @@ from connectors.slack.payload import parse_payload
 from connectors.slack.receive import (
     LARGEST_BODY,
     InboxWriter,
+    Socket,
     raw_of,
     retry_until_done,
     watch_for_others,
@@ -372,6 +374,113 @@ async def test_two_accounts_in_one_workspace_recognise_each_others_posts(sandbox
     assert isinstance(theirs, MessagePosted)
     assert (mine.own, mine.operation) == (True, "op-1")
     assert (theirs.own, theirs.operation) == (True, None)
+
+
+class Wire:
+    """A socket's session that keeps what is sent."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self.sent = list[Any]()
+        self.broken = False
+
+    async def send_str(self, text: str) -> None:
+        if self.broken:
+            raise ConnectionResetError("closing transport")
+        self.sent.append(json.loads(text))
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+@pytest.fixture
+async def wired() -> AsyncIterator[tuple[Socket, Wire, list[Any], asyncio.Event]]:
+    """A socket, its wire, what it has stored, and the event that lets the inbox store."""
+    stored, go = list[Any](), asyncio.Event()
+
+    async def write(body: dict[str, Any]) -> None:
+        await go.wait()
+        if body == {"command": "/full"}:
+            raise StoreError("the disk is full")
+        stored.append(body)
+
+    socket, wire = Socket(ACCOUNT, "wss://slack.test", write, "https://slack.test/api/"), Wire()
+    socket.current_session = cast("Any", wire)
+    yield socket, wire, stored, go
+    await socket.close()
+
+
+Wired = tuple[Socket, Wire, list[Any], asyncio.Event]
+
+
+def frame(envelope_id: str, kind: str, payload: object) -> str:
+    return json.dumps({"envelope_id": envelope_id, "type": kind, "payload": payload})
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload"),
+    [
+        ("events_api", envelope(post())),
+        ("slash_commands", {"command": "/bridge", "text": "help"}),
+        ("interactive", {"type": "block_actions", "actions": []}),
+        ("interactive", {"type": "view_submission", "view": {"id": "V1"}}),
+        ("interactive", {"type": "block_suggestion", "value": "a"}),
+        ("events_api", {"type": "event_callback", "ssl_check": "1", "event": {"type": "new"}}),
+    ],
+)
+async def test_every_kind_of_frame_is_stored_and_then_acknowledged(
+    wired: Wired, kind: str, payload: dict[str, Any]
+) -> None:
+    socket, wire, stored, go = wired
+
+    await socket.enqueue_message(frame("e1", kind, payload))
+    await settled()
+    unacknowledged = list(wire.sent)
+    go.set()
+    await settled()
+
+    assert (unacknowledged, stored, wire.sent) == ([], [payload], [{"envelope_id": "e1"}])
+
+
+async def test_a_frame_that_could_not_be_stored_is_not_acknowledged(wired: Wired) -> None:
+    socket, wire, stored, go = wired
+    go.set()
+
+    await socket.enqueue_message(frame("e1", "slash_commands", {"command": "/full"}))
+    await socket.enqueue_message(frame("e2", "slash_commands", {"command": "/bridge"}))
+    await settled()
+
+    assert (stored, wire.sent) == ([{"command": "/bridge"}], [{"envelope_id": "e2"}])
+
+
+async def test_an_acknowledgement_on_a_broken_socket_is_left_to_slacks_repetition(
+    wired: Wired,
+) -> None:
+    socket, wire, stored, go = wired
+    wire.broken = True
+    go.set()
+
+    await socket.enqueue_message(frame("e1", "slash_commands", {"command": "/bridge"}))
+    await settled()
+
+    assert (stored, wire.sent) == ([{"command": "/bridge"}], [])
+
+
+async def test_frames_without_a_payload_are_neither_stored_nor_acknowledged(wired: Wired) -> None:
+    socket, wire, stored, go = wired
+    go.set()
+
+    for text in ("", "{", "ping", "[" * 9, '{"a":' * 100_000, "{}", frame("e1", "interactive", 1)):
+        await socket.enqueue_message(text)
+    await settled()
+
+    assert (stored, wire.sent, socket.greeted, socket.lost.is_set()) == ([], [], False, False)
+
+
+async def settled() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
 
 
 # --- other programs with our app token --------------------------------------------------------
