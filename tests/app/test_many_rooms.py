@@ -282,7 +282,8 @@ def _arguments(command: str) -> list[str]:
     given = [*command.split(), *ARGUMENTS.get(command, ())]
     for param in found_command.params:
         if param.required:
-            given += ["x"] if isinstance(param, click.Argument) else [param.opts[0], "x"]
+            value = param.type.choices[0] if isinstance(param.type, click.Choice) else "x"
+            given += [value] if isinstance(param, click.Argument) else [param.opts[0], value]
     return given
 
 

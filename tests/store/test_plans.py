@@ -100,10 +100,12 @@ NARROW = {
         "session=?",
     },
 }
+SUBQUERIES = ("SCAN counted", "SCAN found", "SCAN newest")  # PostgreSQL wants them named
 WHOLE = {
     "SCAN payload_blocks",  # for the erasure of a person
     "SCAN timelines",  # lists everything there is
     "SCAN api_tokens",  # so does this
+    "SCAN credentials",  # lists their names
     "SCAN people",  # for an export
     "SCAN tenants",  # lists everything there is
     "SCAN used_install_states",  # those of ten minutes
@@ -128,7 +130,7 @@ async def test_a_query_finds_its_rows_by_an_index(store: SqliteStore, file: str,
     for step in await _plan(store, read_queries(file)[name]):
         small = ("SCAN (subquery", "SCAN CONSTANT", "SCAN one VIRTUAL TABLE")
         lists = ("SCAN wanted VIRTUAL TABLE", "SCAN actor VIRTUAL TABLE")  # arguments as JSON
-        if step.startswith("SCAN") and not step.startswith((*small, *lists)):
+        if step.startswith("SCAN") and not step.startswith((*small, *SUBQUERIES, *lists)):
             assert step in WHOLE
         if step.startswith("SEARCH"):
             _, table, *_ = step.split()

@@ -37,15 +37,16 @@ def otlp_tracer(endpoint: str, settings: TraceSettings) -> OtelTracer:
     # The SDK logs every failed attempt of every batch; the tracer logs the first.
     logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)
     url = f"{endpoint.rstrip('/')}/v1/traces"
-    return OtelTracer(OTLPSpanExporter(endpoint=url, timeout=_EXPORT_SECONDS), settings.sample)
+    exporter = OTLPSpanExporter(endpoint=url, timeout=_EXPORT_SECONDS)
+    return OtelTracer(exporter, settings.sample, endpoint)
 
 
 class OtelTracer:
     """Exports spans under ids that come from the ids of what they trace: no context has to be
     stored, and a restart does not break a trace."""
 
-    def __init__(self, exporter: SpanExporter, sample: float) -> None:
-        self._exporter = _LogsOnce(exporter)
+    def __init__(self, exporter: SpanExporter, sample: float, endpoint: str = "") -> None:
+        self._exporter = _LogsOnce(exporter, endpoint)
         self._batches = BatchSpanProcessor(self._exporter)
         self._below = round(sample * 2**64)
         self._resource = Resource.create(
@@ -98,17 +99,18 @@ class OtelTracer:
 class _LogsOnce(SpanExporter):
     """An exporter that logs when it begins to lose spans, and when it loses no more."""
 
-    def __init__(self, exporter: SpanExporter) -> None:
+    def __init__(self, exporter: SpanExporter, endpoint: str) -> None:
         self._exporter = exporter
+        self._endpoint = endpoint
         self.is_away = False
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         result = self._exporter.export(spans)
         away = result is not SpanExportResult.SUCCESS
         if away and not self.is_away:
-            log.warning("traces_lost", spans=len(spans))
+            log.warning("traces_lost", endpoint=self._endpoint, spans=len(spans))
         elif self.is_away and not away:
-            log.info("traces_exported_again")
+            log.info("traces_exported_again", endpoint=self._endpoint)
         self.is_away = away
         return result
 

@@ -44,10 +44,7 @@ def store_error(error: BaseException, name: str) -> StoreError:
             f"The store {name!r} is damaged ({_text(error)}); stop the bridge and restore a backup"
         )
     if isinstance(error, psycopg.Error) and error.sqlstate == TAKEN_OVER:
-        return StoreError(
-            f"Another process has taken over the store {name!r}, because this one did not answer "
-            "for too long; start this one again"
-        )
+        return taken_over(name)
     if isinstance(error, _REFUSED) or _is_refusal(error):
         return StoreError(
             f"The server of the store {name!r} refuses: {_text(error)}; check the user, the "
@@ -59,6 +56,14 @@ def store_error(error: BaseException, name: str) -> StoreError:
             "runs, and the host and port in store.url"
         )
     return StoreError(f"The store {name!r} failed: {_text(error)} ({type(error).__name__})")
+
+
+def taken_over(name: str) -> StoreError:
+    """Tell that the lease of a store has passed to another process."""
+    return StoreError(
+        f"Another process has taken over the store {name!r}, because this one did not answer "
+        "for too long; start this one again"
+    )
 
 
 def _is_refusal(error: BaseException) -> bool:

@@ -19,6 +19,7 @@ import structlog
 from bridge.errors import StoreError
 from bridge.store.postgresql.address import Address, connect
 from bridge.store.postgresql.connection import PostgresConnection
+from bridge.store.postgresql.faults import taken_over
 
 log = structlog.get_logger()
 
@@ -59,7 +60,8 @@ class Lease:
             try:
                 db = db or connect(self._address)
                 if not list(db.rows(_RENEW, (_NAME, self.epoch, SECONDS))):
-                    log.error("store_taken_over", store=str(self._address), epoch=self.epoch)
+                    error = str(taken_over(str(self._address)))
+                    log.error("store_taken_over", error=error, epoch=self.epoch)
                     return
             except psycopg.Error:
                 db = _close(db)  # the writer tells, and waits for the server as well

@@ -9,7 +9,7 @@ import pytest
 from slack_bolt.async_app import AsyncApp
 
 from bridge.errors import NotFound
-from tests.connectors.slack.sandbox.conftest import ADA, GENERAL, RANDOM, Running
+from tests.connectors.slack.sandbox.conftest import ADA, GENERAL, RANDOM, Running, until
 from tests.connectors.slack.sandbox.desk import Desk
 from tests.connectors.slack.sandbox.test_plain_programs import over_http, over_sockets
 
@@ -66,6 +66,7 @@ async def test_a_command_answer_is_ephemeral_unless_in_channel(running: Running,
         for text in ("say", "shout", "later"):
             outcome = await running.slack.command_as(TEAM, GENERAL, ADA, "/plain", text)
             assert outcome.answered
+        await until(lambda: len(running.slack.whispers(TEAM, ADA)) == 2)  # after its ack
 
     if way == "socket":
         async with over_sockets(app, facts["app_token"]):
