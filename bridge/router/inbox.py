@@ -35,6 +35,7 @@ from bridge.router.recovery.channel_reader import ChannelReader
 from bridge.router.recovery.other_bridges import OtherBridges
 from bridge.router.recovery.watchdog import ConnectionWatchdog
 from bridge.router.rooms.direct_messages import DirectMessages
+from bridge.router.rooms.responsibility import Responsibility
 from bridge.router.rooms.rooms import Rooms
 from bridge.router.runtime import metrics
 from bridge.router.runtime.background import Background
@@ -195,9 +196,12 @@ class Keeper:
     catch_up: CatchUp
     orphans: Orphans
     queues: InboundQueues
+    responsibility: Responsibility
 
     async def keep(self, raw: Raw) -> bool:
         """Store a payload. Returns False for a repeat. Raises StoreError."""
+        if not self.responsibility.is_ours(raw):
+            return await self._keep_for_others(raw)
         current = raw.channel is not None and self.catch_up.is_current(raw.account, raw.channel)
         row = await self.store.accept(raw, advance=current)
         if row is None:
@@ -210,6 +214,12 @@ class Keeper:
         self.queues.put(row)
         self.catch_up.live_event_kept(raw)
         return True
+
+    async def _keep_for_others(self, raw: Raw) -> bool:
+        """Any process takes what platforms send over HTTP; one works for the account."""
+        kept = await self.responsibility.cluster.hand_on(raw)
+        (metrics.REPEATED if kept is None else metrics.KEPT).labels(raw.account).inc()
+        return kept is not None
 
 
 @dataclass

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from bridge.model import AccountId, ChannelRef
+from bridge.model.assignments import UPKEEP, account_assignment
 from bridge.ports.connector import Connector
 from bridge.ports.inbox import Inbox
 from bridge.router.commands.channels import Linker
@@ -55,12 +56,14 @@ class Reconfigure:
     def announce_rooms(self) -> None:
         """Greet the channels that joined, begin the backfills that the rooms ask for, and note the
         agents' tools, in the background: platforms are asked who reads in these channels."""
+        self._parts.turns.catalogue.changed(None)
+        if not self._shared.cluster.owns(UPKEEP):
+            return
         shared, now = self._shared, self._shared.clock.time()
         greeting = greet(shared.rooms, shared.connectors, self._parts.outbound.notices, now)
         shared.background.spawn(greeting, "greet")
         shared.background.spawn(self._parts.turns.greetings.post(), "greetings of agents")
         shared.background.spawn(self._begin_backfills(), "begin backfills")
-        self._parts.turns.catalogue.changed(None)
 
     async def _begin_backfills(self) -> None:
         """Of channels of rooms that want their past, once each."""
@@ -73,10 +76,12 @@ class Reconfigure:
     # --- accounts -------------------------------------------------------------------------------
 
     def start_account(self, account: AccountId, connector: Connector) -> None:
-        """Receive through this connector until the account is stopped."""
+        """Receive through this connector until the account is stopped, where this process works
+        for the account."""
         self._parts.outbound.references.learn_connectors()
         self._parts.outbound.rate_limits.set_rules(account, connector.capabilities.rate_limits)
-        self._parts.inbound.receivers.start(account, connector, self._inbox)
+        if self._shared.cluster.owns(account_assignment(account)):
+            self._parts.inbound.receivers.start(account, connector, self._inbox)
 
     async def stop_account(self, account: AccountId) -> None:
         """Stop receiving through the account; operations that wait to be sent stay in the

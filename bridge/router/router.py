@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from bridge.model import AccountId, Event, Raw
 from bridge.ports.agent import Agent
 from bridge.ports.clock import Clock
+from bridge.ports.cluster import Cluster
 from bridge.ports.connector import Connector
 from bridge.ports.store.whole import Store
 from bridge.ports.tools import Toolbox
@@ -15,7 +16,9 @@ from bridge.ports.traces import Tracer
 from bridge.router.operations import Operations
 from bridge.router.reconfigure import Reconfigure
 from bridge.router.rooms.programs import raw_of
+from bridge.router.runtime.alone import Alone
 from bridge.router.runtime.timeouts import Timeouts
+from bridge.router.sharing import Sharing
 from bridge.router.turns.tools import NoTools
 from bridge.router.wiring import Configuration, ContentServices, Dependencies, wire, wire_inbox
 
@@ -26,6 +29,7 @@ class Router:
     - `inbox`: what connectors call.
     - `operations`: what the web server, the API and commands use.
     - `reconfigure`: what a reload uses.
+    - `sharing`: what comes to this process and goes from it where many share the store.
     - `signals`: what other parts may subscribe to.
     """
 
@@ -41,11 +45,12 @@ class Router:
         content: ContentServices | None = None,
         tools: Toolbox | None = None,
         tracer: Tracer | None = None,
+        cluster: Cluster | None = None,
     ) -> None:
         shared = Dependencies(
             store, connectors, agents, configuration.rooms, list(configuration.admins), clock,
             timeouts or Timeouts(), content or ContentServices(), tools or NoTools(),
-            tracer=tracer,
+            tracer=tracer, cluster=cluster or Alone(),
         )  # fmt: skip
         self._shared = shared
         self.signals = shared.signals
@@ -53,6 +58,7 @@ class Router:
         self.inbox = wire_inbox(shared, self.parts)
         self.operations = Operations(store, shared.content.cards, self.parts)
         self.reconfigure = Reconfigure(shared, self.parts, self.inbox)
+        self.sharing = Sharing(shared, self.parts, self.reconfigure)
         self._watches: list[asyncio.Task[None]] = []
 
     async def process_event(self, event: Event, key: str) -> str | None:
@@ -62,6 +68,9 @@ class Router:
         return await asyncio.shield(self._shared.background.spawn(work, "outside"))
 
     async def _process_outside(self, raw: Raw) -> str | None:
+        if not self.parts.rooms.responsibility.is_ours(raw):
+            handed_on = await self._shared.cluster.hand_on(raw)
+            return handed_on and await self._shared.cluster.outcome_of(handed_on)
         row = await self._shared.store.accept(raw, advance=False)
         if row is None:
             return None
@@ -73,10 +82,11 @@ class Router:
 
     async def run(self, ready: Callable[[], None] | None = None) -> None:
         """Run until cancelled; then let calls that have begun finish, within `Timeouts.drain`
-        seconds. `ready` is called when all accounts receive."""
-        await self._resume()
-        for account, connector in self._shared.connectors.items():
-            self.reconfigure.start_account(account, connector)
+        seconds. `ready` is called when all accounts receive; where many processes share the store,
+        when the router can take some of them."""
+        await self._prepare()
+        if not self._shared.cluster.is_shared:
+            await self._resume()
         if ready:
             ready()
         try:
@@ -84,8 +94,8 @@ class Router:
         finally:
             await self._stop()
 
-    async def _resume(self) -> None:
-        """Continue with the rows, operations and turns of the last run."""
+    async def _prepare(self) -> None:
+        """Read what is kept in memory, and begin what looks after the accounts."""
         rooms, turns, recovery = self.parts.rooms, self.parts.turns, self.parts.recovery
         await rooms.bans.load()
         await turns.hand_overs.load()
@@ -94,17 +104,22 @@ class Router:
         await rooms.directs.load()
         await recovery.catch_up.start()
         await recovery.other_bridges.start()
-        accounts = self._shared.connectors
+        await recovery.watchdog.start()
+        self._watches = [
+            asyncio.create_task(recovery.watchdog.run(), name="watchdog"),
+            asyncio.create_task(recovery.other_bridges.run(), name="other bridges"),
+        ]
+
+    async def _resume(self) -> None:
+        """Continue with the rows, operations and turns of the last run."""
+        recovery, accounts = self.parts.recovery, self._shared.connectors
         channels = {account: recovery.reader.inbound_channels(account) for account in accounts}
         recovery.catch_up.await_sessions(channels)
         await self.parts.inbound.orphans.start()
-        await recovery.watchdog.start()
-        self._watches = [
-            asyncio.create_task(recovery.catch_up.stop_awaiting(), name="first sessions"),
-            asyncio.create_task(recovery.watchdog.run(), name="watchdog"),
-            asyncio.create_task(recovery.other_bridges.run(), name="other bridges"),
+        self._watches += [
+            asyncio.create_task(recovery.catch_up.stop_awaiting(accounts), name="first sessions"),
             asyncio.create_task(self.parts.outbound.delays.watch(), name="lateness"),
-            asyncio.create_task(turns.departures.watch(), name="idle agents"),
+            asyncio.create_task(self.parts.turns.departures.watch(), name="idle agents"),
         ]
         for row in await self._shared.store.waiting_rows():
             self.parts.inbound.queues.put(row)
@@ -113,8 +128,10 @@ class Router:
         await self.parts.outbound.replay.start()
         self.reconfigure.announce_rooms()
         await self.parts.outbound.lanes.start()
-        await turns.queue.start()
+        await self.parts.turns.queue.start()
         await self.parts.inbound.feedback.start()
+        for account, connector in accounts.items():
+            self.reconfigure.start_account(account, connector)
 
     async def _stop(self) -> None:
         inbound, recovery, background = (
@@ -137,6 +154,7 @@ class Router:
         await inbound.orphans.close()
         await recovery.backfill.close()
         await self.parts.outbound.replay.close()
+        await self.sharing.close()
         await inbound.fetcher.close()
         await self.parts.rooms.linking.close()
         await recovery.other_bridges.close()

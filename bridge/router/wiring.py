@@ -13,6 +13,7 @@ from bridge.content.cards.rendering import public_url
 from bridge.model import AccountId
 from bridge.ports.agent import Agent
 from bridge.ports.clock import Clock
+from bridge.ports.cluster import Cluster
 from bridge.ports.connector import Connector
 from bridge.ports.files import Files
 from bridge.ports.pictures import Pictures
@@ -89,7 +90,9 @@ from bridge.router.rooms.feed import Feed
 from bridge.router.rooms.linking import Linking
 from bridge.router.rooms.people import People
 from bridge.router.rooms.reference_names import ReferenceNames
+from bridge.router.rooms.responsibility import Responsibility
 from bridge.router.rooms.rooms import Rooms
+from bridge.router.runtime.alone import Alone
 from bridge.router.runtime.background import Background
 from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.signals import Signals
@@ -164,6 +167,7 @@ class Dependencies:
     signals: Signals = field(default_factory=Signals)
     background: Background = field(default_factory=Background)
     tracer: Tracer | None = None
+    cluster: Cluster = field(default_factory=Alone)
 
 
 @dataclass(frozen=True)
@@ -176,6 +180,7 @@ class RoomParts:
     bans: BansAndPauses
     linking: Linking
     directs: DirectMessages
+    responsibility: Responsibility
 
 
 @dataclass(frozen=True)
@@ -273,6 +278,7 @@ def wire_rooms(shared: Dependencies, email_key: bytes | None) -> RoomParts:
         bans=BansAndPauses(store, clock, signals.people_linked),
         linking=Linking(store, connectors, names, clock, signals.people_linked, email_key),
         directs=directs,
+        responsibility=Responsibility(shared.rooms, directs, shared.cluster),
     )
 
 
@@ -286,7 +292,7 @@ def wire_outbound(shared: Dependencies, rooms: RoomParts, groups: Groups) -> Out
     all_rooms, timeouts = shared.rooms, shared.timeouts
     rate_limits = RateLimits(clock, {a: c.capabilities.rate_limits for a, c in connectors.items()})
     references = References(store, connectors, all_rooms, groups)
-    in_flight = InFlightCalls(connectors)
+    in_flight = InFlightCalls(connectors, shared.cluster)
     url_of = shared.content.files.url_of if shared.content.files else public_url
     encoding = Encoding(
         store, connectors, all_rooms, rate_limits, clock, url_of, references,
@@ -302,7 +308,7 @@ def wire_outbound(shared: Dependencies, rooms: RoomParts, groups: Groups) -> Out
         Settler(store, encoding, duplicates, clock, timeouts),
         ends, clock, timeouts,
     )  # fmt: skip
-    lanes = Lanes(lane_parts, duplicates, signals)
+    lanes = Lanes(lane_parts, duplicates, signals, rooms.responsibility)
     notices = Notices(store, clock, shared.new_id, lanes.wake)
     ReactionNotes(
         store, all_rooms, notices, partial(shows_natively, connectors),
@@ -359,6 +365,7 @@ def wire_turns(
         clock,
         new_id,
         shared.admins,
+        shared.cluster,
     )
     tools = Tools(shared.tools, approvals, store)
     catalogue = ToolCatalogue(store, all_rooms, tools, shared.background)
@@ -396,7 +403,16 @@ def wire_turns(
         store, all_rooms, hand_overs, floor, access, quotas, notices, rooms.linking.person_of
     )
     queue = TurnQueue(
-        store, all_rooms, runner, publisher, admission, rooms.feed, new_id, clock, timeouts
+        store,
+        all_rooms,
+        runner,
+        publisher,
+        admission,
+        rooms.feed,
+        new_id,
+        clock,
+        timeouts,
+        shared.cluster,
     )
     signals.hand_over_taken.subscribe(queue.hand_over_taken)
     signals.member_silenced.subscribe(queue.member_silenced)
@@ -468,7 +484,7 @@ def wire_inbound(
         shared.signals,
     )
     timeouts = shared.timeouts
-    queues = InboundQueues(signals.row_due)
+    queues = InboundQueues(signals.row_due, rooms.responsibility.is_ours)
     pace = TenantPace(queues, shared.rooms, outbound.notices, clock)
     history_starts = HistoryStarts(store)
     orphans = Orphans(store, connectors, history_starts, clock, timeouts, queues.put)
@@ -582,7 +598,10 @@ def wire_recovery(
     )
     all_rooms, timeouts, notices = shared.rooms, shared.timeouts, outbound.notices
     reconnect = inbound.receivers.reconnect
-    watchdog = ConnectionWatchdog(store, connectors, all_rooms, clock, timeouts, reconnect)
+    watchdog = ConnectionWatchdog(
+        store, connectors, all_rooms, clock, timeouts, reconnect,
+        lambda account: account in inbound.receivers.accounts,
+    )  # fmt: skip
     signals.operation_ended.subscribe(watchdog.operation_ended)
     reconciler = Reconciler(
         store, connectors, inbound.queues, inbound.history_starts, clock, timeouts
@@ -624,7 +643,10 @@ def wire(shared: Dependencies, configuration: Configuration) -> Parts:
 
 def wire_inbox(shared: Dependencies, parts: Parts) -> RouterInbox:
     outbound, inbound, recovery = parts.outbound, parts.inbound, parts.recovery
-    keeper = Keeper(shared.store, recovery.catch_up, inbound.orphans, inbound.queues)
+    keeper = Keeper(
+        shared.store, recovery.catch_up, inbound.orphans, inbound.queues,
+        parts.rooms.responsibility,
+    )  # fmt: skip
     return RouterInbox(
         InboundChannels(shared.connectors, shared.rooms, parts.rooms.directs, shared.signals),
         recovery.watchdog,

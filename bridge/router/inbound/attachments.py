@@ -127,7 +127,7 @@ class AttachmentFetcher:
         self._put = put
         self._fetched_later: dict[int, KeptFiles] = {}
         self._turns = asyncio.Semaphore(_AT_ONCE)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[asyncio.Task[None], InboxRow] = {}
 
     @property
     def awaited(self) -> int:
@@ -159,12 +159,19 @@ class AttachmentFetcher:
     def put_aside(self, row: InboxRow, event: FilesAwaited) -> None:
         """Keep the row here until its files were tried again."""
         task = asyncio.create_task(self._try_again(row, event), name=f"files {row.id}")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks[task] = row
+        task.add_done_callback(self._tasks.pop)
 
     def take(self, row: InboxRow) -> KeptFiles | None:
         """Return the files that were fetched for this row; None where they were not tried again."""
         return self._fetched_later.pop(row.id, None)
+
+    async def let_go(self, is_ours: Callable[[Raw], bool]) -> None:
+        """Fetch nothing more for rows that another process works on from now on."""
+        ending = [task for task, row in self._tasks.items() if not is_ours(row.raw)]
+        for task in ending:
+            task.cancel()
+        await asyncio.gather(*ending, return_exceptions=True)
 
     async def close(self) -> None:
         """Stop; rows that wait for files stay in the inbox."""

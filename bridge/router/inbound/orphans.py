@@ -72,6 +72,7 @@ class Orphans:
 
     async def start(self) -> None:
         """Load the orphans that are not too old."""
+        self._orphans.clear()
         since = self._clock.time() - self._timeouts.orphans_remembered
         await self._store.forget_orphans(since)
         for orphan in reversed(await self._store.orphans(since, limit=_MOST_REMEMBERED)):
@@ -141,6 +142,13 @@ class Orphans:
         if late := [orphan for orphan in self._orphans.get(key, ()) if not orphan.deletion]:
             del self._orphans[key]
             self._spawn(self._happen_late(late))
+
+    def let_go(self, is_ours: Callable[[Raw], bool]) -> None:
+        """Forget the rows that another process works on from now on; they stay in the inbox."""
+        for key, waiting in list(self._waiting.items()):
+            if not any(is_ours(row.raw) for row in waiting.rows):
+                waiting.task.cancel()
+                del self._waiting[key]
 
     async def close(self) -> None:
         for task in self._tasks:

@@ -99,7 +99,7 @@ class Committer:
     async def stop_turns(self, planned: Planned) -> None:
         """Stop the turns that the event stops. Raises StoreError."""
         for session, by in planned.stops:
-            self.turns.stop(session, by)
+            await self.turns.stop(session, by)
         for answer, by in planned.stopped_answers:
             await self.turns.stop_answer(answer, by)
         for root, by in planned.stopped_threads:

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+from bridge.model import Raw
 from bridge.model.inbox_records import InboxRow
 from bridge.router.signals import Signal
 
@@ -15,6 +16,7 @@ from bridge.router.signals import Signal
 class _Source:
     rows: deque[InboxRow] = field(default_factory=deque[InboxRow])
     holds: int = 0
+    current: InboxRow | None = None
     task: asyncio.Task[None] | None = None
 
 
@@ -27,7 +29,10 @@ class InboundQueues:
     be worked on; those behind it in its source wait with it.
     """
 
-    def __init__(self, row_due: Signal[InboxRow]) -> None:
+    def __init__(
+        self, row_due: Signal[InboxRow], is_ours: Callable[[Raw], bool] = lambda _: True
+    ) -> None:
+        self._is_ours = is_ours
         self.wait: Callable[[InboxRow], Awaitable[None]] | None = None
         self._row_due = row_due
         self._sources: dict[str, _Source] = {}
@@ -35,6 +40,8 @@ class InboundQueues:
 
     def put(self, row: InboxRow) -> None:
         """Queue a row behind the others of its source."""
+        if not self._is_ours(row.raw):
+            return  # the row waits in the inbox for whom it is now
         source = self._sources.setdefault(_key(row), _Source())
         source.rows.append(row)
         self._go_on(_key(row), source)
@@ -62,7 +69,8 @@ class InboundQueues:
         early = [row for row in rows if row.raw.order_key <= until]
         source.rows = deque(row for row in rows if row.raw.order_key > until)
         for row in early:
-            await self._row_due.emit(row)
+            if self._is_ours(row.raw):
+                await self._row_due.emit(row)
 
     def waits(self, key: str) -> bool:
         """Whether a held source has rows."""
@@ -85,6 +93,18 @@ class InboundQueues:
         while self._tasks:
             await asyncio.wait(set(self._tasks))
 
+    async def let_go(self) -> None:
+        """Forget the rows that are not this process' any more; those that are being worked on are
+        done when this returns. The rows stay in the inbox."""
+        working: set[asyncio.Task[None]] = set()
+        for source in self._sources.values():
+            lost = [row for row in source.rows if not self._is_ours(row.raw)]
+            source.rows = deque(row for row in source.rows if row not in lost)
+            if source.task is not None and source.current and not self._is_ours(source.current.raw):
+                working.add(source.task)
+        if working:
+            await asyncio.wait(working)
+
     async def close(self) -> None:
         """Stop; rows that are not done stay in the inbox."""
         for task in self._tasks:
@@ -105,7 +125,9 @@ class InboundQueues:
                     await self.wait(source.rows[0])
                     if not source.rows or source.holds:  # meanwhile
                         continue
-                await self._row_due.emit(source.rows.popleft())
+                source.current = source.rows.popleft()
+                await self._row_due.emit(source.current)
+                source.current = None
         finally:
             source.task = None
             if not source.rows and not source.holds:

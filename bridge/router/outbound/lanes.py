@@ -21,6 +21,7 @@ from bridge.model.outbox_records import OutboxItem
 from bridge.router.outbound.lane import Lane, LaneParts
 from bridge.router.outbound.outcomes import skipped
 from bridge.router.outbound.settle import DuplicateRemover
+from bridge.router.rooms.responsibility import Responsibility
 from bridge.router.signals import OperationEnded, Signals
 
 
@@ -36,8 +37,15 @@ class _Claim:
 class Lanes:
     """Sends what the outbox holds. A lane in trouble holds up no other."""
 
-    def __init__(self, parts: LaneParts, duplicates: DuplicateRemover, signals: Signals) -> None:
+    def __init__(
+        self,
+        parts: LaneParts,
+        duplicates: DuplicateRemover,
+        signals: Signals,
+        responsibility: Responsibility,
+    ) -> None:
         self._parts = parts
+        self._responsibility = responsibility
         self._duplicates = duplicates
         self._lanes: dict[LaneId, Lane] = {}
         self._tasks: dict[LaneId, asyncio.Task[None]] = {}
@@ -50,10 +58,27 @@ class Lanes:
     # --- life -----------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Go on with every lane that has something to send."""
-        for lane in await self._parts.store.open_lanes():
-            self.wake(lane)
+        """Go on with every lane of this process that has something to send."""
+        await self.look()
         self._started = True
+
+    async def look(self) -> None:
+        """Start the lanes of this process that have something to send. Raises StoreError."""
+        for lane in await self._parts.store.open_lanes():
+            if lane not in self._lanes and self._responsibility.owns_lane(lane):
+                self.wake(lane)
+
+    async def let_go(self, seconds: float) -> None:
+        """Let the lanes that are not this process' any more finish the call that is under way,
+        within `seconds`, then stop them."""
+        ending = [lane for lane in self._lanes if not self._responsibility.owns_lane(lane)]
+        for lane in ending:
+            self._lanes[lane].close()
+        if tasks := {self._tasks[lane] for lane in ending}:
+            _, late = await asyncio.wait(tasks, timeout=seconds)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
 
     async def close(self, seconds: float) -> None:
         """Let every lane finish the call that is under way, within `seconds`, then stop."""
@@ -76,6 +101,9 @@ class Lanes:
         """Something in this lane is new: start it, or let it look again. `first` is its oldest
         operation, where the caller knows it."""
         if self._closing:
+            return
+        if not self._responsibility.owns_lane(lane):
+            self._responsibility.call_for_lane(lane)
             return
         if claim := self._claims.get(lane):
             claim.alone = False
@@ -114,6 +142,8 @@ class Lanes:
         The caller calls `unclaim` after each call, when the operation is durable or will never be.
         """
         lane = operation.lane
+        if self._responsibility.cluster.is_shared:
+            return False  # another process may have queued something in it just now
         if other := self._claims.get(lane):
             other.alone = False
         if not self._started or self._closing or other or lane in self._lanes:

@@ -37,6 +37,7 @@ from bridge.model import (
     UnpinMessage,
 )
 from bridge.model.outbox_records import OutboxItem
+from bridge.ports.cluster import Cluster
 from bridge.ports.connector import Connector
 from bridge.ports.store.outbox import OutboxStore
 from bridge.router.outbound.encoding import Encoding
@@ -60,8 +61,9 @@ log = structlog.get_logger()
 class InFlightCalls:
     """`connectors` are those that send now; they change when the configuration does."""
 
-    def __init__(self, connectors: Mapping[AccountId, Connector]) -> None:
+    def __init__(self, connectors: Mapping[AccountId, Connector], cluster: Cluster) -> None:
         self._connectors = connectors
+        self._cluster = cluster
         self._calls: dict[Connector, set[asyncio.Future[None]]] = {}
 
     async def make(self, connector: Connector, call: Call, timeouts: Timeouts) -> Receipt:
@@ -81,7 +83,10 @@ class InFlightCalls:
     @contextmanager
     def call(self, connector: Connector) -> Generator[None]:
         """One call is under way inside this context. Raises Unavailable for a connector that was
-        replaced: its successor sends what is left."""
+        replaced, and for a process that others may hold for dead: their successors send what is
+        left."""
+        if not self._cluster.is_alive:
+            raise Unavailable("this process was stopped for too long, so that others work for it")
         if self._connectors.get(connector.account) is not connector:
             raise Unavailable(f"account {connector.account!r} has just changed")
         over = asyncio.get_running_loop().create_future()

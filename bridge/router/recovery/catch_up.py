@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -239,13 +239,27 @@ class CatchUp:
                     self._awaited.add((account, channel.key))
                     self._queues.hold(channel.key)
 
-    async def stop_awaiting(self) -> None:
-        """Let the channels of accounts that still have no session go on."""
+    async def stop_awaiting(self, accounts: Collection[AccountId]) -> None:
+        """Let the channels of those accounts go on that still have no session."""
         await self._clock.sleep(self._timeouts.first_session)
-        for account, key in self._awaited:
+        for account, key in [awaited for awaited in self._awaited if awaited[0] in accounts]:
             log.warning("session_start_delayed", account=account, channel=key)
             self._queues.release(key)
-        self._awaited.clear()
+            self._awaited.discard((account, key))
+
+    async def let_go(self, account: AccountId) -> None:
+        """Forget how far the account was read: another process reads it from now on. Raises
+        StoreError."""
+        await self._note_echoes()
+        own = {key for key in self._runs.keys() | self._awaited if key[0] == account}
+        for key in own & self._awaited:
+            self._queues.release(key[1])
+        self._awaited -= own
+        self._current -= own
+        for noted in (self._runs, self._covered, self._failures, self._read_until, self._latest):
+            for key in own:
+                noted.pop(key, None)
+        self._rounds.forget(account)
 
     def lose_sight_of(self, account: AccountId, channels: list[ChannelRef]) -> list[ChannelRef]:
         """Hold the channels until they are read, because events may have been missed. Returns those

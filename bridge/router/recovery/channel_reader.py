@@ -3,6 +3,7 @@ channel is new to us."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Iterable, Mapping
 
 from bridge.model import AccountId, ChannelRef
@@ -30,6 +31,7 @@ class ChannelReader:
         self._directs = directs
         self._catch_up = catch_up
         self._background = background
+        self._readings: dict[AccountId, set[asyncio.Task[None]]] = {}
 
     def inbound_channels(self, account: AccountId) -> list[ChannelRef]:
         """All channels that the account listens to, those of direct messages included."""
@@ -73,4 +75,14 @@ class ChannelReader:
     def _read(self, account: AccountId, channels: list[ChannelRef]) -> None:
         if unread := self._catch_up.lose_sight_of(account, channels):
             work = self._catch_up.read_all(account, unread)
-            self._background.spawn(work, f"catch up {account}")
+            task = self._background.spawn(work, f"catch up {account}")
+            self._readings.setdefault(account, set()).add(task)
+            task.add_done_callback(self._readings[account].discard)
+
+    async def let_go(self, account: AccountId) -> None:
+        """Read no more through this account: another process does. Raises StoreError."""
+        tasks = list(self._readings.get(account, ()))
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._catch_up.let_go(account)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Protocol
@@ -145,7 +145,11 @@ class OtherBridges:
 
     async def start(self) -> None:
         self.instance = await self._store.get_value(ROUTER_VALUES, _INSTANCE) or ""
-        for account in self._connectors:
+        await self.load(self._connectors)
+
+    async def load(self, accounts: Iterable[AccountId]) -> None:
+        """Read through which of these accounts nothing is sent. Raises StoreError."""
+        for account in accounts:
             if value := await self._store.get_value(ROUTER_VALUES, _key(account)):
                 self._stopped[account] = SendingStopped(**orjson.loads(value))
                 log.error("sending_stopped", account=account, why=self.note(account))
@@ -193,8 +197,12 @@ class OtherBridges:
     async def resume(self, account: AccountId) -> bool:
         """Send again through the account. Returns False where it was not stopped. Raises
         StoreError."""
-        was = self._stopped.pop(account, None)
         await resume_sending(self._store, account)
+        return await self.resumed_elsewhere(account)
+
+    async def resumed_elsewhere(self, account: AccountId) -> bool:
+        """Send again through the account: the store says so already."""
+        was = self._stopped.pop(account, None)
         self._since[account] = self._clock.time()
         self._unknown_posts.pop(account, None)
         self._doubted.pop(account, None)

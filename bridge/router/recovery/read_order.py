@@ -139,6 +139,11 @@ class Rounds:
         self._rounds: dict[AccountId, _Round] = {}
         self._read: defaultdict[AccountId, int] = defaultdict(int)
 
+    def forget(self, account: AccountId) -> None:
+        """Count nothing more of an account that another process reads."""
+        self._rounds.pop(account, None)
+        self._read.pop(account, None)
+
     def begin(self, account: AccountId, channels: Sequence[ChannelRef], *, compares: bool) -> None:
         round_ = self._rounds.get(account)
         if round_ is None or not (round_.unread or round_.uncompared):

@@ -43,7 +43,9 @@ class ConnectionWatchdog:
         clock: Clock,
         timeouts: Timeouts,
         reconnect: Callable[[AccountId], None],
+        receives: Callable[[AccountId], bool],
     ) -> None:
+        self._receives = receives
         self._store = store
         self._connectors = connectors
         self._rooms = rooms
@@ -94,6 +96,10 @@ class ConnectionWatchdog:
         self.away_since = float(noted) if noted is not None else None
         self._looked = dict.fromkeys(self._connectors, self._clock.time())
 
+    def begins(self, account: AccountId) -> None:
+        """This process receives through the account from now on."""
+        self._looked[account] = self._clock.time()
+
     async def run(self) -> None:
         """Note that the bridge is alive, and probe silent accounts, until cancelled."""
         while True:
@@ -101,7 +107,8 @@ class ConnectionWatchdog:
             try:
                 await self.note_alive()
                 for account in list(self._connectors):
-                    if account in self._connectors:  # accounts come and go
+                    # Accounts come and go.
+                    if account in self._connectors and self._receives(account):
                         await self._look_after(account)
             except BridgeError as error:
                 log.warning("connection_watchdog_failed", error=str(error))

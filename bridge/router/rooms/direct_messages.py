@@ -52,17 +52,19 @@ class DirectMessages:
         self._clock = clock
         self._ends: dict[ActorId, list[DirectEnd]] = {}
         self._at: dict[tuple[AccountId, ChannelRef], DirectEnd] = {}
+        self._accounts: dict[ChannelRef, AccountId] = {}
         self._pairs: set[frozenset[ActorId]] = set()
         self._opened = direct_channel_opened
 
     async def load(self) -> None:
         """Read who accepts direct messages from the store. Raises StoreError."""
+        ends, pairs = await self._store.direct_ends(), await self._store.direct_pairs()
         self._ends.clear()
-        self._at.clear()
-        for end in await self._store.direct_ends():
+        for end in ends:
             self._ends.setdefault(end.actor, []).append(end)
-            self._at[end.account, end.channel] = end
-        self._pairs = {frozenset(pair) for pair in await self._store.direct_pairs()}
+        self._at = {(end.account, end.channel): end for end in ends}
+        self._accounts = {end.channel: end.account for end in ends}
+        self._pairs = {frozenset(pair) for pair in pairs}
 
     async def opt_in(self, actor: ActorId, account: AccountId, room: RoomId) -> DirectEnd:
         """Let people of the room write to this account. Returns the direct channel. Raises
@@ -100,6 +102,10 @@ class DirectMessages:
         messages."""
         ends = self._ends.get(actor)
         return ends[-1] if ends else None
+
+    def account_of(self, channel: ChannelRef) -> AccountId | None:
+        """Return the account that serves a direct channel; None for other channels."""
+        return self._accounts.get(channel)
 
     def channels(self, account: AccountId) -> list[ChannelRef]:
         """Return the direct channels that the account serves."""

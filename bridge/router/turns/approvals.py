@@ -30,6 +30,7 @@ from bridge.model import (
 from bridge.model.refs import BRIDGE
 from bridge.model.turn_records import Approval, Counted, Decision
 from bridge.ports.clock import Clock
+from bridge.ports.cluster import Cluster
 from bridge.ports.store.approvals import ApprovalStore
 from bridge.ports.store.authors import AuthorStore
 from bridge.ports.store.messages import MessageStore
@@ -77,7 +78,9 @@ class Approvals:
         clock: Clock,
         new_id: Callable[[], str],
         admins: Sequence[str],
+        cluster: Cluster,
     ) -> None:
+        self._cluster = cluster
         self._store = store
         self._rooms = rooms
         self._people = people
@@ -217,9 +220,15 @@ class Approvals:
             if (changed := self._changed.get(approval.id)) is not None:
                 changed.set()
         if counted == "counted":
+            await self._cluster.tell("approval_decided", approval=own_id)
             actor, allowed = decision.actor, decision.allowed
             log.info("approval_decided", approval=own_id, actor=actor, allowed=allowed)
         return counted, approval
+
+    def decided_elsewhere(self, own_id: str) -> None:
+        """Another process took a decision about a request: let the turn that waits look."""
+        if (changed := self._changed.get(own_id)) is not None:
+            changed.set()
 
     async def _meet(self, event: ActionPressed) -> None:
         """Store the name of the person who presses: they may have posted nothing here."""

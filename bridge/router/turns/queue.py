@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -13,10 +13,12 @@ import structlog
 from bridge.model import ActorId, MessageId, RoomId, TurnId
 from bridge.model.admission import Admission
 from bridge.model.archive_records import Change
+from bridge.model.assignments import agent_assignment
 from bridge.model.refs import join_key
 from bridge.model.turn_records import NewTurn, StoredTurn
 from bridge.model.turns import Steered
 from bridge.ports.clock import Clock
+from bridge.ports.cluster import Cluster
 from bridge.ports.store.admissions import AdmissionStore
 from bridge.ports.store.conversations import ConversationStore
 from bridge.ports.store.messages import MessageStore
@@ -34,6 +36,8 @@ from bridge.uacs import Message
 
 log = structlog.get_logger()
 
+_OPEN = ("queued", "running", "waiting")
+
 
 @dataclass
 class _Running:
@@ -50,12 +54,14 @@ class _Running:
 
 @dataclass
 class _Session:
-    """The turns of one session that wait, the one that runs, and when the last question came."""
+    """The turns of one session that wait, the one that runs, and when the last question came;
+    `taken`: all turns that came while it worked."""
 
     membership: AgentMembership
     waiting: deque[StoredTurn] = field(default_factory=deque[StoredTurn])
     running: _Running | None = None
     last_question_at: float = 0.0
+    taken: list[TurnId] = field(default_factory=list[TurnId])
 
 
 class _TurnsStore(AdmissionStore, ConversationStore, MessageStore, TurnStore, Protocol):
@@ -80,7 +86,9 @@ class TurnQueue:
         new_id: Callable[[], str],
         clock: Clock,
         timeouts: Timeouts,
+        cluster: Cluster,
     ) -> None:
+        self._cluster = cluster
         self._store = store
         self._rooms = rooms
         self._runner = runner
@@ -91,12 +99,22 @@ class TurnQueue:
         self._admission = admission
         self._feed = feed
         self._sessions: dict[str, _Session] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[asyncio.Task[None], str] = {}  # with their agents
+        self._known: set[TurnId] = set()  # turns that this process takes care of
 
     async def start(self) -> None:
         """Continue with the turns of the last run, those that waited for an approval among them. A
         turn whose tool call had begun is never run again. Raises StoreError."""
-        for turn in await self._store.open_turns():
+        await self.look()
+
+    async def look(self) -> None:
+        """Take care of the open turns that are this process' and new to it. Raises StoreError."""
+        for found in await self._store.open_turns():
+            if found.id in self._known or not self._is_ours(found.agent):
+                continue
+            turn = await self._store.turn(found.id)  # it may have ended since
+            if turn is None or turn.state not in _OPEN or turn.id in self._known:
+                continue
             tried_often = turn.state != "waiting" and turn.attempts >= self._timeouts.turn_attempts
             if turn.tool_called or tried_often:
                 await self._runner.interrupt(turn)
@@ -111,6 +129,9 @@ class TurnQueue:
             asked=self._clock.time(), session=new.session, origin=new.origin,
             called_by=new.called_by, reason=new.reason,
         )  # fmt: skip
+        if not self._is_ours(turn.agent):
+            self._cluster.call(agent_assignment(turn.agent))
+            return
         session = self._sessions.get(_key(turn))
         if session is None or session.running is None:
             self._enqueue(turn)
@@ -121,29 +142,39 @@ class TurnQueue:
             if session.membership.busy == "interrupt":
                 session.running.inputs.stop(None)
 
-    def stop(self, session: str, by: ActorId | None) -> bool:
-        """Ask the agent that answers in this session to stop. Returns False where none does."""
+    async def stop(self, session: str, by: ActorId | None) -> None:
+        """Ask the agent that answers in this session to stop. Raises StoreError."""
+        if not self._stop(session, by):
+            await self._cluster.tell("stop", session=session, by=by or "")
+
+    def _stop(self, session: str, by: ActorId | None) -> bool:
         running_session = self._sessions.get(session)
         if running_session is None or running_session.running is None:
             return False
         running_session.running.inputs.stop(by)
         return True
 
-    async def stop_answer(self, answer: MessageId, by: ActorId) -> bool:
-        """Stop the turn that writes this answer, if `by` may stop it. Returns whether it was
-        stopped. Raises StoreError."""
+    async def stop_answer(self, answer: MessageId, by: ActorId) -> None:
+        """Stop the turn that writes this answer, if `by` may stop it. Raises StoreError."""
+        if not await self._stop_answer(answer, by):
+            await self._cluster.tell("stop_answer", answer=answer, by=by)
+
+    async def _stop_answer(self, answer: MessageId, by: ActorId) -> bool:
         for session in list(self._sessions.values()):
             running = session.running
             if running is not None and running.turn.answer_id == answer:
-                if not await self._admission.may_stop(running.turn, by):
-                    return False
-                running.inputs.stop(by)
+                if await self._admission.may_stop(running.turn, by):
+                    running.inputs.stop(by)
                 return True
         return False
 
     async def cancel(self, question: MessageId) -> None:
         """Stop the turns that a message began, and forget those that wait; what was written stays.
         Raises StoreError."""
+        await self._cancel(question)
+        await self._cluster.tell("cancel", question=question)
+
+    async def _cancel(self, question: MessageId) -> None:
         for session in list(self._sessions.values()):
             await self._forget_waiting(session, question, "the question was cancelled")
             if session.running is not None and _asks(session.running.turn, question):
@@ -156,6 +187,10 @@ class TurnQueue:
 
     async def stop_thread(self, root: MessageId, by: ActorId) -> None:
         """Stop the turns of this thread that `by` may stop. Raises StoreError."""
+        await self._stop_thread(root, by)
+        await self._cluster.tell("stop_thread", root=root, by=by)
+
+    async def _stop_thread(self, root: MessageId, by: ActorId) -> None:
         for session in list(self._sessions.values()):
             running = session.running
             if running is None:
@@ -167,6 +202,10 @@ class TurnQueue:
 
     async def hand_over_taken(self, room: RoomId) -> None:
         """Stop the turns in this room where a person has taken over. Raises StoreError."""
+        await self._hand_over_taken(room)
+        await self._cluster.tell("hand_over_taken", room=room)
+
+    async def _hand_over_taken(self, room: RoomId) -> None:
         for session in list(self._sessions.values()):
             running = session.running
             if running is None or running.turn.room != room:
@@ -176,26 +215,34 @@ class TurnQueue:
 
     async def member_silenced(self, silenced: MemberSilenced) -> None:
         """Stop the turns of an agent that lost the floor of a room; its answers stay as far as they
-        are written."""
+        are written. Raises StoreError."""
+        self._silence(silenced.room, silenced.actor)
+        await self._cluster.tell("silenced", room=silenced.room, actor=silenced.actor)
+
+    def _silence(self, room: RoomId, actor: ActorId) -> None:
         for session in list(self._sessions.values()):
             running = session.running
-            if running is None or running.turn.room != silenced.room:
+            if running is None or running.turn.room != room:
                 continue
-            if silenced.actor == f"agent:{running.turn.agent}":
+            if actor == f"agent:{running.turn.agent}":
                 running.inputs.stop(None)
 
     async def question_changed(self, change: Change) -> None:
         """Stop the turn of a question that was deleted or edited; its answer is withdrawn. An
         edited question is asked again. Raises StoreError."""
         question = MessageId(change.message.message_id)
+        await self._question_changed(question, change.state)
+        await self._cluster.tell("question_changed", question=question, state=change.state)
+
+    async def _question_changed(self, question: MessageId, state: str) -> None:
         for session in list(self._sessions.values()):
-            if change.state == "deleted":
+            if state == "deleted":
                 await self._forget_waiting(session, question, "the question was deleted")
             running = session.running
             if running is not None and _asks(running.turn, question):
                 running.outdated = True
                 running.inputs.stop(None)
-                if change.state == "edited":
+                if state == "edited":
                     await self._ask_again(running.turn)
 
     async def _ask_again(self, turn: StoredTurn) -> None:
@@ -205,6 +252,36 @@ class TurnQueue:
         )  # fmt: skip
         await self._store.admit(Admission(outcome="asked again", turns=(new,)))
         await self.take(new)
+
+    async def told(self, kind: str, facts: Mapping[str, str]) -> None:
+        """Do with the turns of this process what another process asks of all. Raises StoreError."""
+        match kind:
+            case "stop":
+                self._stop(facts["session"], ActorId(facts["by"]) if facts["by"] else None)
+            case "stop_answer":
+                await self._stop_answer(MessageId(facts["answer"]), ActorId(facts["by"]))
+            case "cancel":
+                await self._cancel(MessageId(facts["question"]))
+            case "stop_thread":
+                await self._stop_thread(MessageId(facts["root"]), ActorId(facts["by"]))
+            case "hand_over_taken":
+                await self._hand_over_taken(RoomId(facts["room"]))
+            case "silenced":
+                self._silence(RoomId(facts["room"]), ActorId(facts["actor"]))
+            case "question_changed":
+                await self._question_changed(MessageId(facts["question"]), facts["state"])
+            case _:
+                pass
+
+    async def let_go(self) -> None:
+        """Stop the turns that are not this process' any more; whose they are runs them again."""
+        ending = [task for task, agent in self._tasks.items() if not self._is_ours(agent)]
+        for task in ending:
+            task.cancel()
+        await asyncio.gather(*ending, return_exceptions=True)
+
+    def _is_ours(self, agent: str) -> bool:
+        return not self._cluster.is_shared or self._cluster.owns(agent_assignment(agent))
 
     @property
     def idle(self) -> bool:
@@ -221,6 +298,7 @@ class TurnQueue:
         if message is None or session.running is not running:
             self._enqueue(turn)
             return
+        self._note(session, turn)
         steered = Steered(message=message)
         running.steered.append((steered, turn))
         running.inputs.give(steered)
@@ -243,16 +321,22 @@ class TurnQueue:
         key = _key(turn)
         session = self._sessions.get(key)
         if session is not None:
+            self._note(session, turn)
             session.waiting.append(turn)
             session.last_question_at = self._clock.monotonic()
             return
         session = _Session(
             self._membership(turn), deque([turn]), last_question_at=self._clock.monotonic()
         )
+        self._note(session, turn)
         self._sessions[key] = session
         task = asyncio.create_task(self._run(key, session), name=f"agent {turn.agent}")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks[task] = turn.agent
+        task.add_done_callback(self._tasks.pop)
+
+    def _note(self, session: _Session, turn: StoredTurn) -> None:
+        self._known.add(turn.id)
+        session.taken.append(turn.id)
 
     def _membership(self, turn: StoredTurn) -> AgentMembership:
         room = self._rooms.by_id.get(turn.room)
@@ -279,6 +363,7 @@ class TurnQueue:
                 session.waiting.extendleft(reversed(unread_turns))
         finally:
             del self._sessions[key]
+            self._known.difference_update(session.taken)
 
     async def _gather(self, session: _Session) -> None:
         """Rapid messages are one question: wait until nobody adds to it."""

@@ -19,6 +19,7 @@ from bridge.store import search, tables
 from bridge.store.packing import unpack
 from bridge.store.postgresql.connection import PostgresConnection, escaped
 from bridge.store.postgresql.copied_pieces import NAME, Piece
+from bridge.store.postgresql.schema import OWN_TABLES
 from bridge.store.postgresql.search import as_binary
 
 HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
@@ -28,7 +29,7 @@ _FEW = 16  # the same for conversations, which have many rows each
 _WIDTHS = {"timeline": _FEW, "channel": _FEW}
 _BY_MESSAGE = ("entries", "chain")  # their keys begin with the conversation
 _LAST = ("approval_decisions", "tenant_secrets")  # refer to rows of other tables
-_NO_TABLES = ("leases", "words", NAME)
+_NO_TABLES = (*OWN_TABLES, "words", NAME)
 _COLUMNS = """
 SELECT c.relname, a.attname, format_type(a.atttypid, NULL),
   array_position(string_to_array(CAST(i.indkey AS text), ' '), CAST(a.attnum AS text))

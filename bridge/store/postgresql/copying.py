@@ -83,7 +83,7 @@ def copy_store(
         schema.migrate(db, str(address))
         copied_pieces.begin(db, str(address))
         held = undo.enter_context(closing(lease.Lease(address, db)))
-        copy = _Copy(source, db, str(address), held.epoch, on_progress)
+        copy = _Copy(source, db, str(address), held, on_progress)
         copy.run()
         if not in_use:
             copy.end()
@@ -118,13 +118,13 @@ class _Copy:
         source: sqlite3.Connection,
         db: PostgresConnection,
         name: str,
-        epoch: int,
+        held: lease.Lease,
         on_progress: Callable[[Progress], None],
     ) -> None:
         self._source = source
         self._db = db
         self._name = name
-        self._epoch = epoch
+        self._held = held
         self._on_progress = on_progress
         self._number = 0
         self._done = 0
@@ -143,7 +143,7 @@ class _Copy:
             StoreError: the target is not like the source.
         """
         with self._transaction():
-            copied_pieces.note_epoch(self._db, self._epoch)
+            copied_pieces.note_epoch(self._db, self._held.epoch)
         self._remove_changed()
         there = copied_pieces.digests(self._db)
         for piece in chain.from_iterable(self._pieces.values()):
@@ -285,7 +285,7 @@ class _Copy:
         """It fails when another process has taken over the target."""
         self._number += 1
         with self._db.native.transaction():
-            lease.fence(self._db, self._epoch, self._number)
+            self._held.guard(self._db, self._number)
             yield
 
     def _step(self) -> None:

@@ -22,6 +22,8 @@ _REFUSED = (
 
 def is_lost(error: BaseException) -> bool:
     """Whether the connection ended, or cannot be made now: the same may succeed a moment later."""
+    if isinstance(error, errors.IdleInTransactionSessionTimeout):
+        return True  # this process was stopped in the middle of a transaction
     return (
         isinstance(error, psycopg.OperationalError)
         and not isinstance(error, (*_REFUSED, errors.DiskFull, errors.PipelineAborted))

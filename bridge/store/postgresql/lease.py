@@ -31,10 +31,13 @@ _TAKE = f"""
 INSERT INTO leases (name, holder, epoch, until) VALUES ($1, $2, 1, {_NOW} + $3)
 ON CONFLICT (name) DO UPDATE SET
   holder = excluded.holder, epoch = leases.epoch + 1, until = excluded.until, committed = 0
-WHERE leases.until < {_NOW}
+WHERE leases.until < {_NOW} AND NOT EXISTS (SELECT 1 FROM processes WHERE until > {_NOW})
 RETURNING epoch
 """  # noqa: S608 - our own words
-_HOLDER = f"SELECT holder, until - {_NOW} FROM leases WHERE name = $1"  # noqa: S608 - our own words
+_HOLDER = f"""
+SELECT holder, until - {_NOW} FROM leases WHERE name = $1 AND until > {_NOW}
+UNION ALL SELECT name, until - {_NOW} FROM processes WHERE until > {_NOW} LIMIT 1
+"""  # noqa: S608 - our own words
 _RENEW = f"UPDATE leases SET until = {_NOW} + $3 WHERE name = $1 AND epoch = $2 RETURNING 1"  # noqa: S608 - our own words
 _END = "UPDATE leases SET until = 0 WHERE name = $1 AND epoch = $2 RETURNING 1"
 
@@ -54,6 +57,15 @@ class Lease:
         self._closing.set()
         self._thread.join()
 
+    def guard(self, db: PostgresConnection, number: int) -> None:
+        """Make the transaction fail unless the lease still has this epoch; note its number."""
+        db.control(f"SELECT fence('{_NAME}', {self.epoch}, {number})")
+
+    def committed(self, db: PostgresConnection) -> int:
+        """Return the number of the last transaction of this epoch that was committed."""
+        query = "SELECT committed FROM leases WHERE name = $1 AND epoch = $2"
+        return next((number for (number,) in db.rows(query, (_NAME, self.epoch))), 0)
+
     def _work(self) -> None:
         db: PostgresConnection | None = None
         while not self._closing.wait(_RENEWED):
@@ -72,17 +84,6 @@ class Lease:
             pass  # it ends by itself
         finally:
             _close(db)
-
-
-def fence(db: PostgresConnection, epoch: int, number: int) -> None:
-    """Make the transaction fail unless the lease still has this epoch; note its number."""
-    db.control(f"SELECT fence('{_NAME}', {epoch}, {number})")
-
-
-def committed(db: PostgresConnection, epoch: int) -> int:
-    """Return the number of the last transaction of an epoch that was committed."""
-    query = "SELECT committed FROM leases WHERE name = $1 AND epoch = $2"
-    return next((number for (number,) in db.rows(query, (_NAME, epoch))), 0)
 
 
 def _taken(db: PostgresConnection, name: str) -> int:

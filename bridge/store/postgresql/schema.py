@@ -10,6 +10,8 @@ from bridge.errors import SchemaTooNew, StoreError
 from bridge.store import chain, search
 from bridge.store.postgresql.connection import PostgresConnection
 
+# About processes, not about what was said: neither copied nor looked through for names.
+OWN_TABLES = ("leases", "processes", "commits", "assignments", "signals", "revisions")
 _LOCK = 0x55414353  # "UACS": two processes that start at once migrate one behind the other
 
 

@@ -20,6 +20,7 @@ from bridge.store.postgresql.address import Address, connect
 from bridge.store.postgresql.connection import PostgresConnection
 from bridge.store.postgresql.faults import is_lost, translated
 from bridge.store.postgresql.lease import Lease
+from bridge.store.postgresql.membership import Membership
 from bridge.store.postgresql.writer import PostgresWriter
 from bridge.store.seal import Seal, check_key
 from bridge.store.sql_store import SqlStore
@@ -51,8 +52,8 @@ async def open_postgres(address: Address, *, clock: Clock, key: bytes | None) ->
         ConfigError: the address cannot be parsed.
     """
     seal = Seal(key)
-    lease, db = await asyncio.to_thread(_open, address, seal)
-    return PostgresStore(address, clock, seal, PostgresWriter(address, db, lease.epoch), lease)
+    lease, db = await asyncio.to_thread(opened, address, seal, Lease)
+    return PostgresStore(address, clock, seal, PostgresWriter(address, db, lease), lease)
 
 
 async def open_postgres_to_read(
@@ -68,16 +69,22 @@ async def open_postgres_to_read(
     return PostgresStore(address, clock, Seal(key))
 
 
-def _open(address: Address, seal: Seal) -> tuple[Lease, PostgresConnection]:
+Holder = TypeVar("Holder", Lease, Membership)
+
+
+def opened(
+    address: Address, seal: Seal, hold: Callable[[Address, PostgresConnection], Holder]
+) -> tuple[Holder, PostgresConnection]:
+    """Connect, bring the schema up to date, and hold the store with `hold`."""
     with translated(str(address)), ExitStack() as undo:
         db = connect(address)
         undo.callback(db.close)
         schema.migrate(db, str(address))
-        lease = Lease(address, db)
-        undo.callback(lease.close)
+        holder = hold(address, db)
+        undo.callback(holder.close)
         check_key(db, seal)
         undo.pop_all()
-    return lease, db
+    return holder, db
 
 
 def state_of(address: Address) -> tuple[int | None, int]:
@@ -119,7 +126,7 @@ class PostgresStore(SqlStore):
         clock: Clock,
         seal: Seal,
         writer: PostgresWriter | None = None,
-        lease: Lease | None = None,
+        lease: Lease | Membership | None = None,
     ) -> None:
         super().__init__(clock, seal)
         self.name = str(address)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from bridge.store import tables
 from bridge.store.packing import pack, unpack
 from bridge.store.postgresql.connection import PostgresConnection
+from bridge.store.postgresql.schema import OWN_TABLES
 
 _PACKED = (("operations", "body"),)  # columns with text that is compressed, by the primary key
 _KEYS = {"operations": "seq"}
@@ -14,7 +15,7 @@ _COLUMNS = """
 SELECT c.relname, a.attname
 FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'
-  AND a.attnum > 0 AND NOT a.attisdropped AND c.relname NOT IN ('words', 'leases')
+  AND a.attnum > 0 AND NOT a.attisdropped AND c.relname <> 'words'
 ORDER BY c.relname, a.attnum
 """
 _TYPE = """
@@ -29,7 +30,8 @@ def columns_by_table(db: PostgresConnection) -> Mapping[str, Sequence[str]]:
     """Return the names of the columns of each table, without the search index."""
     found: dict[str, list[str]] = {}
     for table, column in db.rows(_COLUMNS):
-        found.setdefault(table, []).append(column)
+        if table not in OWN_TABLES:
+            found.setdefault(table, []).append(column)
     return found
 
 

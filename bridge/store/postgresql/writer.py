@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import psycopg
 import structlog
 
 from bridge.store import metrics
 from bridge.store.batches import BatchWriter, Job, run_unit
-from bridge.store.postgresql import lease
 from bridge.store.postgresql.address import Address, connect
 from bridge.store.postgresql.connection import PostgresConnection
 from bridge.store.postgresql.faults import TAKEN_OVER, is_lost, store_error
@@ -21,19 +21,32 @@ _PATIENCE = 30.0  # seconds that a batch waits for the server to come back
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
 
 
+class Fence(Protocol):
+    """Refuses the transactions of a process that others no longer reckon with."""
+
+    def guard(self, db: PostgresConnection, number: int) -> None:
+        """Let the transaction that has just begun fail unless this process may write; note its
+        number."""
+        ...
+
+    def committed(self, db: PostgresConnection) -> int:
+        """Return the number of the last transaction that was committed."""
+        ...
+
+
 class PostgresWriter(BatchWriter):
-    """Writes for one epoch of the store's lease.
+    """Writes as long as its fence lets it.
 
     When the connection is lost, the batch waits for the server. Whether its COMMIT happened tells
-    the number that each transaction leaves in the lease's row, so that no unit runs again behind a
+    the number that each transaction leaves with the fence, so that no unit runs again behind a
     COMMIT of which only the answer was lost.
     """
 
-    def __init__(self, address: Address, db: PostgresConnection, epoch: int) -> None:
+    def __init__(self, address: Address, db: PostgresConnection, fence: Fence) -> None:
         super().__init__(str(address))
         self._address = address
         self._db = db
-        self._epoch = epoch
+        self._fence = fence
         self._number = 0
         self.start()
 
@@ -95,7 +108,7 @@ class PostgresWriter(BatchWriter):
 
     def _begin(self, db: PostgresConnection) -> None:
         db.control("BEGIN")
-        lease.fence(db, self._epoch, self._number)
+        self._fence.guard(db, self._number)
 
     def _run_fenced(self, db: PostgresConnection, job: Job) -> None:
         db.control("SAVEPOINT unit")
@@ -128,7 +141,7 @@ class PostgresWriter(BatchWriter):
     def _has_committed(self) -> bool:
         """Whether the lost transaction was committed after all; its units' results stand then."""
         found: list[int] = []
-        self._survives(lambda: found.append(lease.committed(self._db, self._epoch)))
+        self._survives(lambda: found.append(self._fence.committed(self._db)))
         return found == [self._number]
 
     @staticmethod

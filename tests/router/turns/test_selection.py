@@ -685,7 +685,7 @@ async def test_an_answer_that_was_stopped_calls_nobody(clock: FakeClock) -> None
         await club.sales.say("s", "hello")
         await clock.advance(3)
         (session,) = router.parts.turns.queue._sessions  # pyright: ignore[reportPrivateUsage]
-        router.parts.turns.queue.stop(session, None)
+        await router.parts.turns.queue.stop(session, None)
         await clock.advance(10)
 
     assert club.answered()["money"] == 0

@@ -1,0 +1,153 @@
+"""What a router does where many processes share its store: it takes work, gives it up, and hears of
+what the others do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping
+
+from bridge.model import AccountId, LaneId
+from bridge.model.assignments import UPKEEP, Assignment, account_of, agent_of
+from bridge.model.inbox_records import InboxRow
+from bridge.router.reconfigure import Reconfigure
+from bridge.router.wiring import Dependencies, Parts
+
+_REMEMBERED = 10_000  # rows that were put in their queues
+
+
+class Sharing:
+    """The caller knows which assignments are this process'; `Cluster.owns` tells the parts."""
+
+    def __init__(self, shared: Dependencies, parts: Parts, reconfigure: Reconfigure) -> None:
+        self._shared = shared
+        self._parts = parts
+        self._reconfigure = reconfigure
+        self._put: dict[int, None] = {}
+        self._upkeep: list[asyncio.Task[None]] = []
+
+    # --- work that comes and goes ---------------------------------------------------------------
+
+    async def take(self, assignments: Collection[Assignment]) -> None:
+        """Begin with these assignments, which are this process' from now on: go on where the last
+        process stopped. Raises StoreError."""
+        parts, connectors = self._parts, self._shared.connectors
+        accounts = [
+            account for one in assignments if (account := account_of(one)) in connectors and account
+        ]
+        await parts.inbound.orphans.start()
+        channels = {
+            account: parts.recovery.reader.inbound_channels(account) for account in accounts
+        }
+        parts.recovery.catch_up.await_sessions(channels)
+        awaiting = parts.recovery.catch_up.stop_awaiting(accounts)
+        self._shared.background.spawn(awaiting, "first sessions")
+        await parts.recovery.other_bridges.load(accounts)
+        for row in await self._shared.store.waiting_rows():
+            self._queue(row)
+        await parts.outbound.lanes.look()
+        for account in accounts:
+            parts.recovery.watchdog.begins(account)
+            self._reconfigure.start_account(account, connectors[account])
+        if any(agent_of(one) is not None for one in assignments):
+            await parts.turns.queue.look()
+            await parts.inbound.feedback.start()
+        if UPKEEP in assignments:
+            await self._begin_upkeep()
+
+    async def give_up(self, assignments: Collection[Assignment]) -> None:
+        """End with these assignments, which are nobody's from now on: what is under way is finished
+        or left as after a crash. Raises StoreError."""
+        parts = self._parts
+        if UPKEEP in assignments:
+            await self._end_upkeep()
+        accounts = [account for one in assignments if (account := account_of(one)) is not None]
+        await asyncio.gather(*(self._reconfigure.stop_account(account) for account in accounts))
+        for account in accounts:
+            await parts.recovery.reader.let_go(account)
+        is_ours = parts.rooms.responsibility.is_ours
+        parts.inbound.orphans.let_go(is_ours)
+        await parts.inbound.fetcher.let_go(is_ours)
+        await parts.inbound.queues.let_go()
+        await parts.turns.queue.let_go()
+        await parts.outbound.lanes.let_go(self._shared.timeouts.drain)
+        self._put.clear()
+
+    async def _begin_upkeep(self) -> None:
+        outbound, recovery = self._parts.outbound, self._parts.recovery
+        await outbound.failures.start()
+        await recovery.backfill.start()
+        await outbound.replay.start()
+        self._reconfigure.announce_rooms()
+        self._upkeep = [
+            asyncio.create_task(outbound.delays.watch(), name="lateness"),
+            asyncio.create_task(self._parts.turns.departures.watch(), name="idle agents"),
+        ]
+
+    async def _end_upkeep(self) -> None:
+        for task in self._upkeep:
+            task.cancel()
+        await asyncio.gather(*self._upkeep, return_exceptions=True)
+        self._upkeep = []
+        await self._parts.recovery.backfill.close()
+        await self._parts.outbound.replay.close()
+
+    async def close(self) -> None:
+        """Stop without giving anything up."""
+        await self._end_upkeep()
+
+    # --- what others do -------------------------------------------------------------------------
+
+    async def look(self) -> None:
+        """Find the work that others left in the store for this process, whether or not a call told
+        of it. Raises StoreError."""
+        await self._parts.outbound.lanes.look()
+        await self._parts.turns.queue.look()
+        self._parts.rooms.feed.woke()
+
+    async def called(self, assignment: Assignment, detail: str) -> None:
+        """There is something new for an assignment of this process. Raises StoreError."""
+        if agent_of(assignment) is not None:
+            await self._parts.turns.queue.look()
+            await self._parts.inbound.feedback.start()
+        elif detail:
+            self._parts.outbound.lanes.wake(LaneId(detail))
+
+    async def told(self, kind: str, facts: Mapping[str, str]) -> None:
+        """Another process told something to all. Raises StoreError."""
+        parts = self._parts
+        match kind:
+            case "row":
+                row = await self._shared.store.inbox_row(int(facts["row"]))
+                if row is not None and parts.rooms.responsibility.is_ours(row.raw):
+                    self._queue(row)
+            case "hand_over_taken":
+                await parts.turns.hand_overs.load()
+                await parts.turns.queue.told(kind, facts)
+            case "approval_decided":
+                parts.turns.approvals.decided_elsewhere(facts["approval"])
+            case "sending_resumed":
+                await parts.recovery.other_bridges.resumed_elsewhere(AccountId(facts["account"]))
+            case _:
+                await parts.turns.queue.told(kind, facts)
+
+    async def revised(self, topic: str) -> None:
+        """What this process keeps in memory of a topic has changed in the store. Raises
+        StoreError."""
+        rooms, turns = self._parts.rooms, self._parts.turns
+        load = {
+            "bans": rooms.bans.load,
+            "direct_messages": rooms.directs.load,
+            "hand_overs": turns.hand_overs.load,
+            "pairings": turns.access.load,
+            "floor": turns.floor.load,
+        }.get(topic)
+        if load is not None:
+            await load()
+
+    def _queue(self, row: InboxRow) -> None:
+        if row.id in self._put or not self._parts.rooms.responsibility.is_ours(row.raw):
+            return
+        self._put[row.id] = None
+        if len(self._put) > _REMEMBERED:
+            del self._put[next(iter(self._put))]
+        self._parts.inbound.queues.put(row)

@@ -1,0 +1,117 @@
+"""What the processes that share a store know of one another, as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from bridge.model.assignments import (
+    Assigned,
+    Assignment,
+    ClusterState,
+    Process,
+    ProcessId,
+    SentSignal,
+)
+from bridge.store.connection import Connection
+from bridge.store.postgresql.connection import PostgresConnection
+from bridge.store.postgresql.membership import NOW
+
+_KEPT = 120.0  # seconds for which signals are kept
+
+_DEAD = f"DELETE FROM processes WHERE until < {NOW} RETURNING id"  # noqa: S608 - our own words
+_FREE = f"""
+UPDATE assignments SET process = NULL, since = {NOW}
+WHERE process IS NOT NULL AND process NOT IN (SELECT id FROM processes) RETURNING 1
+"""  # noqa: S608 - our own words
+_FORGET = "DELETE FROM commits WHERE process NOT IN (SELECT id FROM processes) RETURNING 1"
+_FORGET_SIGNALS = f"DELETE FROM signals WHERE at < {NOW} - $1 RETURNING 1"  # noqa: S608 - our own words
+_PROCESSES = "SELECT id, name, version, started, stopping FROM processes ORDER BY id"
+_ASSIGNED = "SELECT name, process, epoch, since, load FROM assignments"
+_REVISIONS = "SELECT name, number FROM revisions"
+_SIGNALS = """
+SELECT seq, sender, kind, body FROM signals WHERE seq > $1 AND sender <> $2 ORDER BY seq
+"""
+_TIME = f"SELECT {NOW}"
+_EXPIRED = f"SELECT 1 FROM processes WHERE until < {NOW}"  # noqa: S608 - our own words
+_TAKE = f"""
+INSERT INTO assignments (name, process, epoch, since)
+SELECT one.value, $2, 1, {NOW} FROM unnest(CAST($1 AS text[])) AS one (value)
+ON CONFLICT (name) DO UPDATE SET
+  process = excluded.process, epoch = assignments.epoch + 1, since = excluded.since
+WHERE assignments.process IS NULL
+RETURNING name
+"""  # noqa: S608 - our own words
+_GIVE_UP = f"""
+UPDATE assignments SET process = NULL, since = {NOW}
+WHERE name = ANY(CAST($1 AS text[])) AND process = $2 RETURNING 1
+"""  # noqa: S608 - our own words
+_LOAD = "UPDATE assignments SET load = $3 WHERE name = $1 AND process = $2 RETURNING 1"
+_STOPPING = "UPDATE processes SET stopping = 1 WHERE id = $1 RETURNING 1"
+_SEND = f"INSERT INTO signals (at, sender, kind, body) VALUES ({NOW}, $1, $2, $3) RETURNING 1"  # noqa: S608 - our own words
+
+
+def any_expired(db: Connection) -> bool:
+    """Whether a process did not renew its row in time."""
+    return bool(_rows(db, _EXPIRED))
+
+
+def bury(db: Connection) -> None:
+    """Free what dead processes worked for; forget what nobody needs any more."""
+    _rows(db, _DEAD)
+    for statement in (_FREE, _FORGET):
+        _rows(db, statement)
+    _rows(db, _FORGET_SIGNALS, (_KEPT,))
+
+
+def state(db: Connection, after: int, own: ProcessId) -> ClusterState:
+    """Return what there is, with the signals of others behind this number."""
+    ((now,),) = _rows(db, _TIME)
+    return ClusterState(
+        processes=[_process(*columns) for columns in _rows(db, _PROCESSES)],
+        assigned={Assignment(name): Assigned(*columns) for name, *columns in _rows(db, _ASSIGNED)},
+        revisions=dict(_rows(db, _REVISIONS)),
+        signals=[SentSignal(*columns) for columns in _rows(db, _SIGNALS, (after, own))],
+        now=float(now),
+    )
+
+
+def newest_signal(db: Connection) -> int:
+    """Return the number of the last signal."""
+    ((number,),) = _rows(db, "SELECT coalesce(max(seq), 0) FROM signals")
+    return number
+
+
+def take(
+    db: Connection, own: ProcessId, assignments: Collection[Assignment]
+) -> Collection[Assignment]:
+    """Return those that were free, which are this process' now."""
+    return [Assignment(name) for (name,) in _rows(db, _TAKE, (list(assignments), own))]
+
+
+def give_up(db: Connection, own: ProcessId, assignments: Collection[Assignment]) -> None:
+    _rows(db, _GIVE_UP, (list(assignments), own))
+
+
+def note_loads(db: Connection, own: ProcessId, loads: Mapping[Assignment, float]) -> None:
+    for name, load in loads.items():
+        _rows(db, _LOAD, (name, own, load))
+
+
+def note_stopping(db: Connection, own: ProcessId) -> None:
+    _rows(db, _STOPPING, (own,))
+
+
+def send(db: Connection, own: ProcessId, kind: str, body: str) -> None:
+    _rows(db, _SEND, (own, kind, body))
+
+
+def _process(own_id: str, name: str, version: str, started: float, stopping: int) -> Process:
+    return Process(ProcessId(own_id), name, version, float(started), bool(stopping))
+
+
+def _rows(db: Connection, text: str, values: Sequence[Any] = ()) -> list[Any]:
+    """The rows of a statement of this engine's own dialect: its stores have no other connection."""
+    if not isinstance(db, PostgresConnection):
+        raise TypeError(f"{type(db).__name__} is no connection to PostgreSQL")
+    return list(db.rows(text, values))
