@@ -21,16 +21,19 @@ from bridge.app.agent_directory.directory import Directory, DirectorySettings
 from bridge.app.agent_directory.home import Home, home_of
 from bridge.app.agent_directory.model_ranking import ModelRanking
 from bridge.app.agent_directory.tools import AgentTools
+from bridge.app.cluster.calls import Calls
+from bridge.app.cluster.member import Member
 from bridge.app.files.blob_store import open_blob_store
 from bridge.app.files.fetch import FetchLimits, GuardedFetcher
 from bridge.app.files.file_links import FileLinks
 from bridge.app.files.pictures import AgentPicture, AuthorPictures, agent_picture
 from bridge.app.installs.desk import Installs, build_installs
-from bridge.app.opening import open_to_write
+from bridge.app.opening import open_shared, open_to_write
 from bridge.app.origin import check_one_place
 from bridge.app.redaction import hide_secrets
 from bridge.app.rooms.find import find_rooms
 from bridge.app.rooms.guests import Guest, check_address, free_name, guests_of, with_guests
+from bridge.app.settings.cluster import ClusterSettings
 from bridge.app.settings.file import Settings, secrets_of
 from bridge.app.settings.keys import key_for, known_key
 from bridge.app.settings.needs import check_needs
@@ -41,6 +44,12 @@ from bridge.app.watch.store import StoreWatch
 from bridge.content.cards.reader import Cards
 from bridge.errors import ConfigError
 from bridge.model import AccountId, RoomId
+from bridge.model.assignments import (
+    UPKEEP,
+    Assignment,
+    account_assignment,
+    agent_assignment,
+)
 from bridge.model.secret_refs import SecretRef
 from bridge.policies.guarded import GuardedAgent
 from bridge.policies.secrets import Secrets
@@ -84,6 +93,7 @@ class Bridge:
     - `problems`: parts of the configuration that do not work; the rest runs.
     - `unready`: parts that depend on other services that are not ready, and what is wrong.
     - `running`: the bridge routes messages and does not stop yet.
+    - `member`: this process among those that share the store; None if it has it for itself.
     - `file_settings`: the settings of the file; `settings` has guests and tenants, too.
     """
 
@@ -108,6 +118,7 @@ class Bridge:
     reload: Callable[[], Awaitable[list[str]]] = reload_unavailable
     running: bool = False
     tracer: Tracer | None = None
+    member: Member | None = None
     watch: StoreWatch = field(init=False)
 
     def __post_init__(self) -> None:
@@ -126,6 +137,8 @@ class Bridge:
         return self._http_apps[connector]
 
     async def close(self) -> None:
+        if self.member is not None:
+            await self.member.close()
         for connector in self.connectors.values():
             await connector.close()
         await self.installs.close()
@@ -177,7 +190,12 @@ async def build(settings: Settings) -> Bridge:
     """
     check_one_place()
     clock = SystemClock()
-    store = await open_store(settings, clock)
+    store: Store
+    store, member = (
+        (await open_store(settings, clock), None)
+        if settings.cluster is None
+        else await join_cluster(settings, clock, lambda: wanted())
+    )
     connectors: dict[AccountId, Connector] = {}
     files: Files | None = None
     try:
@@ -225,12 +243,15 @@ async def build(settings: Settings) -> Bridge:
         ),
         clock=clock, timeouts=timeouts_of(settings),
         content=ContentServices(all_cards(settings), files, pictures), tools=tools,
-        tracer=tracer,
+        tracer=tracer, cluster=member,
     )  # fmt: skip
+    if member is not None:
+        member.measure(router.signals)
     bridge = Bridge(
         settings, store, connectors, agents, rooms, router, clock, problems, files, links, tools,
-        pictures, directory, consultations, installs, file_settings, tracer=tracer,
+        pictures, directory, consultations, installs, file_settings, tracer=tracer, member=member,
     )  # fmt: skip
+    wanted = partial(wanted_assignments, bridge)
     installs.app_of = bridge.http_app
     current.settings = lambda: bridge.settings
     current.room_of = lambda room: bridge.rooms.by_id.get(room)
@@ -339,12 +360,40 @@ async def known_secrets(refs: Collection[SecretRef], secrets: SecretSource) -> s
 
 
 async def open_store(settings: Settings, clock: Clock) -> Store:
-    """Open the store of these settings with its key.
+    """Open the store of these settings with its key, for this process alone.
 
     Raises:
         StoreError: The store cannot be opened.
     """
     return await open_to_write(settings.store, clock)
+
+
+async def join_cluster(
+    settings: Settings, clock: Clock, wanted: Callable[[], Collection[Assignment]]
+) -> tuple[Store, Member]:
+    """Open the store as one of the processes that share it; `wanted`: what they share out.
+
+    Raises:
+        StoreError: The store cannot be opened.
+        ConfigError: The store cannot be shared, or a package or a secret is missing.
+    """
+    own = settings.cluster or ClusterSettings()
+    token = own.nats_token and await SecretReader(None).secret(own.nats_token)
+    calls = Calls(own.nats, token, settings.store.url or "") if own.nats else None
+    store = await open_shared(settings.store, clock)
+    member = Member(store, wanted, calls)
+    try:
+        await member.prepare()
+    except BaseException:
+        await store.close()
+        raise
+    return store, member
+
+
+def wanted_assignments(bridge: Bridge) -> Collection[Assignment]:
+    """The accounts and agents of the bridge, and the upkeep."""
+    accounts = map(account_assignment, bridge.connectors)
+    return {UPKEEP, *accounts, *map(agent_assignment, bridge.agents)}
 
 
 async def open_files(settings: Settings, clock: Clock, links: FileLinks | None) -> Files:

@@ -7,6 +7,7 @@ bridge's web server; without it, that path answers 404.
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import secrets
@@ -35,10 +36,11 @@ class ControlAccess:
     def new(cls) -> ControlAccess:
         return cls(secrets.token_urlsafe(32))
 
-    def open(self, store: Path, url: str) -> None:
-        """Write the file. Removes one that a bridge of the version before left in a crash."""
+    def open(self, store: Path, url: str, process: str = "") -> None:
+        """Write the file; `process`: which of many that share the store. Removes one that a bridge
+        of the version before left in a crash."""
         _with_suffix(store, _FORMER_SUFFIX).unlink(missing_ok=True)
-        path = control_path(store)
+        path = control_path(store, process)
         part = path.with_name(f"{path.name}.part")
         part.unlink(missing_ok=True)
         facts = {"pid": os.getpid(), "url": url, "token": self.token}
@@ -89,9 +91,9 @@ class RunningBridge:
             ) from None
 
 
-def control_path(store: Path) -> Path:
-    """The file beside the store that a running bridge writes."""
-    return _with_suffix(store, ".control")
+def control_path(store: Path, process: str = "") -> Path:
+    """The file beside the store that a running bridge writes; `process`: which of many."""
+    return _with_suffix(store, f".{process}.control" if process else ".control")
 
 
 def _with_suffix(store: Path, suffix: str) -> Path:
@@ -100,7 +102,8 @@ def _with_suffix(store: Path, suffix: str) -> Path:
 
 def running_bridge(store: Path) -> RunningBridge | None:
     """The bridge that runs with this store and answers, also one of the version before."""
-    paths = (control_path(store), _with_suffix(store, _FORMER_SUFFIX))
+    of_many = sorted(store.parent.glob(f"{glob.escape(store.name)}.*.control"))
+    paths = (control_path(store), *of_many, _with_suffix(store, _FORMER_SUFFIX))
     return next((bridge for path in paths if (bridge := _answering(path)) is not None), None)
 
 

@@ -26,6 +26,7 @@ from bridge.store.sqlite import open_sqlite, open_sqlite_to_read
 if TYPE_CHECKING:
     from bridge.app.settings.store import StoreSettings
     from bridge.store.postgresql.address import Address
+    from bridge.store.postgresql.shared import SharedStore
 
 
 async def open_to_write(
@@ -50,6 +51,25 @@ async def open_to_write(
 
     await asyncio.to_thread(make_folder, path.parent)
     return await open_postgres(address, clock=clock, key=find_key(path))
+
+
+async def open_shared(settings: StoreSettings, clock: Clock) -> SharedStore:
+    """Open a PostgreSQL store as one of many processes.
+
+    Raises:
+        StoreError: the store cannot be opened, or a process has it for itself alone.
+        ConfigError: the store is a file, or the password is not where the settings say.
+    """
+    if settings.url is None:
+        raise ConfigError(
+            "cluster: many processes share a store in PostgreSQL, and this one is a file; set "
+            "store.url to postgresql://USER@HOST/DATABASE (uacs-bridge db copy brings it there)"
+        )
+    address = await address_of(settings)
+    from bridge.store.postgresql.shared import open_shared as open_database
+
+    await asyncio.to_thread(make_folder, settings.path.parent)
+    return await open_database(address, clock=clock, key=key_for(settings.path))
 
 
 async def open_to_read(settings: StoreSettings, clock: Clock) -> SqlStore:

@@ -88,6 +88,17 @@ class Reloader:
                 await self._whole(file), file, renewed=renewed, same_agents=True
             )
 
+    async def follow_others(self) -> None:
+        """Let rooms, guests and tenants follow what other processes of the cluster stored."""
+        async with self._one_at_a_time:
+            file = self._bridge.file_settings
+            try:
+                new = await self._whole(file)
+                same_agents = new.agents == self._bridge.settings.agents
+                await self._change(new, file, same_agents=same_agents)
+            except BridgeError as error:
+                log.warning("rooms_not_followed", error=str(error))
+
     async def _whole(self, file: Settings) -> Settings:
         """The settings of the file with guests and tenants."""
         guests = await guests_of(self._bridge.store)

@@ -17,6 +17,7 @@ from bridge.app.archive.accesses import AccessLog
 from bridge.app.archive.erasing import clean_up, clean_up_regularly
 from bridge.app.build import Bridge, build
 from bridge.app.checks.readiness import watch_readiness
+from bridge.app.cluster.member import Member
 from bridge.app.control import ControlAccess
 from bridge.app.installs.renewal import renew_regularly
 from bridge.app.logs.repeats import tell_repeats
@@ -31,6 +32,7 @@ from bridge.app.watch.retention import prune_daily, retention_of
 from bridge.app.watch.sweep import sweep_daily
 from bridge.app.web.server import WebServer, web_app
 from bridge.errors import BridgeError
+from bridge.model.assignments import UPKEEP
 from bridge.model.erasure_records import Retention
 
 log = structlog.get_logger()
@@ -56,65 +58,117 @@ async def run(
     """
     check_purpose(settings)
     with stop_signals() as stop, hangups() as hung_up:
-        bridge = await _result_unless_stopped(stop, build(settings))
-        if bridge is None:
-            return
-        # While nothing else works with the store: it may have to be written anew.
-        await clean_up(bridge.store, bridge.files.blobs, alone=True)
-        bridge.router.reconfigure.use_linker(AppLinker(bridge))
-        DirectRooms(bridge).listen()
-        reloader = Reloader(bridge, source)
-        bridge.reload, bridge.installs.apply = reloader.reload, reloader.follow_tenants
-        control = ControlAccess.new()
-        server = WebServer(web_app(bridge, control), settings.web.host, settings.web.port)
-        try:
-            await server.start()
-            control.open(settings.store.path, server.url)
-            log.info("bridge_started", accounts=list(bridge.connectors), web=server.url)
-            router_task = asyncio.create_task(
-                bridge.router.run(partial(_mark_running, bridge, server, ready))
+        run_once = partial(_run_once, stop, hung_up, ready, source, ask_agents)
+        while await run_once(settings):
+            log.warning("bridge_begins_anew", why="the other processes held this one for dead")
+
+
+async def _run_once(
+    stop: asyncio.Event,
+    hung_up: asyncio.Event,
+    ready: Callable[[Bridge, str], None] | None,
+    source: Callable[[], Settings] | None,
+    ask_agents: bool,
+    settings: Settings,
+) -> bool:
+    """Run until it stops; True where it must begin anew, because others took over its work."""
+    bridge = await _result_unless_stopped(stop, build(settings))
+    if bridge is None:
+        return False
+    # While nothing else works with the store: it may have to be written anew.
+    await clean_up(bridge.store, bridge.files.blobs, alone=bridge.member is None)
+    bridge.router.reconfigure.use_linker(AppLinker(bridge))
+    DirectRooms(bridge).listen()
+    reloader = Reloader(bridge, source)
+    bridge.reload, bridge.installs.apply = reloader.reload, reloader.follow_tenants
+    control = ControlAccess.new()
+    server = WebServer(web_app(bridge, control), settings.web.host, settings.web.port)
+    try:
+        await server.start()
+        process = bridge.member.process if bridge.member else ""
+        control.open(settings.store.path, server.url, process)
+        log.info("bridge_started", accounts=list(bridge.connectors), web=server.url)
+        running = asyncio.Event()
+        router_task = asyncio.create_task(
+            bridge.router.run(partial(_mark_running, bridge, server, running, ready))
+        )
+        once_for_all = partial(_while_ours, bridge.member)
+        tasks = [
+            asyncio.create_task(work)
+            for work in (
+                tell_repeats(),
+                bridge.watch.run(),
+                measure_lag(),
+                once_for_all(partial(_sweep, bridge)),
+                once_for_all(partial(_clean_up, bridge)),
+                once_for_all(partial(_prune, bridge)),
+                follow_patterns(bridge),
+                watch_readiness(bridge, ask=ask_agents),
+                _reload_at(hung_up, bridge),
+                bridge.installs.follow(),
+                once_for_all(partial(renew_regularly, bridge.installs)),
+                _take_part(bridge, reloader, running),
             )
-            repeats_task = asyncio.create_task(tell_repeats())
-            watch_task = asyncio.create_task(bridge.watch.run())
-            lag_task = asyncio.create_task(measure_lag())
-            sweep_task = asyncio.create_task(_sweep(bridge))
-            clean_up_task = asyncio.create_task(_clean_up(bridge))
-            retention_task = asyncio.create_task(_prune(bridge))
-            pattern_task = asyncio.create_task(follow_patterns(bridge))
-            readiness_task = asyncio.create_task(watch_readiness(bridge, ask=ask_agents))
-            reload_task = asyncio.create_task(_reload_at(hung_up, bridge))
-            tenants_task = asyncio.create_task(bridge.installs.follow())
-            renewal_task = asyncio.create_task(renew_regularly(bridge.installs))
-            try:
-                await _wait_for_either(router_task, stop)
-            finally:
-                bridge.running = False
-                await server.stop()
-                for task in (
-                    router_task,
-                    watch_task,
-                    lag_task,
-                    sweep_task,
-                    clean_up_task,
-                    retention_task,
-                    pattern_task,
-                    readiness_task,
-                    reload_task,
-                    tenants_task,
-                    renewal_task,
-                    repeats_task,
-                ):
-                    await _cancel_and_wait(task)
+        ]
+        try:
+            await _wait_for_any(router_task, stop, *([bridge.member.lost] if bridge.member else []))
         finally:
-            control.close()
-            await bridge.close()
-            log.info("bridge_stopped")
+            if bridge.member is not None and stop.is_set():
+                await _leave(bridge, bridge.member)
+            bridge.running = False
+            await server.stop()
+            for task in (router_task, *tasks):
+                await _cancel_and_wait(task)
+    finally:
+        control.close()
+        await bridge.close()
+        log.info("bridge_stopped")
+    return not stop.is_set()
+
+
+async def _take_part(bridge: Bridge, reloader: Reloader, running: asyncio.Event) -> None:
+    """Share the work with the other processes, once the router runs."""
+    if bridge.member is None:
+        return
+
+    async def revised(topic: str) -> None:
+        if topic == "rooms":
+            await reloader.follow_others()
+
+    await running.wait()
+    await bridge.member.run(bridge.router.sharing, revised)
+
+
+async def _leave(bridge: Bridge, member: Member) -> None:
+    """Hand the work over to the other processes; what is not handed over they take soon."""
+    try:
+        await member.leave(bridge.router.sharing)
+    except BridgeError as error:
+        log.warning("work_not_handed_over", error=str(error))
+
+
+async def _while_ours(member: Member | None, begin: Callable[[], Awaitable[None]]) -> None:
+    """Do what is done once for the whole store while that is the work of this process."""
+    if member is None:
+        await begin()
+        return
+    while True:
+        await member.until(UPKEEP, owned=True)
+        work = asyncio.ensure_future(begin())
+        try:
+            await member.until(UPKEEP, owned=False)
+        finally:
+            await _cancel_and_wait(work)
 
 
 def _mark_running(
-    bridge: Bridge, server: WebServer, ready: Callable[[Bridge, str], None] | None
+    bridge: Bridge,
+    server: WebServer,
+    running: asyncio.Event,
+    ready: Callable[[Bridge, str], None] | None,
 ) -> None:
     bridge.running = True
+    running.set()
     if ready is not None:
         ready(bridge, server.url)
 
@@ -203,7 +257,7 @@ async def _result_unless_stopped(stop: asyncio.Event, work: Awaitable[T]) -> T |
     """The work's result; None if the stop came first, which cancels the work."""
     working = asyncio.ensure_future(work)
     try:
-        await _wait_for_either(working, stop)
+        await _wait_for_any(working, stop)
     finally:
         if not working.done():
             await _cancel_and_wait(working)
@@ -218,12 +272,13 @@ async def _cancel_and_wait(task: asyncio.Future[T]) -> None:
         await task
 
 
-async def _wait_for_either(working: asyncio.Future[T], stop: asyncio.Event) -> None:
-    """Wait until the work is done or `stop` is set; raises the work's exception."""
-    stopping = asyncio.create_task(stop.wait())
+async def _wait_for_any(working: asyncio.Future[T], *ends: asyncio.Event) -> None:
+    """Wait until the work is done or one of `ends` is set; raises the work's exception."""
+    ending = [asyncio.create_task(end.wait()) for end in ends]
     try:
-        await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({working, *ending}, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        stopping.cancel()
+        for task in ending:
+            task.cancel()
     if working.done():
         working.result()

@@ -32,7 +32,11 @@ class Sharing:
         process stopped. Raises StoreError."""
         parts, connectors = self._parts, self._shared.connectors
         accounts = [
-            account for one in assignments if (account := account_of(one)) in connectors and account
+            account
+            for one in assignments
+            if (account := account_of(one)) is not None
+            and account in connectors
+            and account not in parts.inbound.receivers.accounts
         ]
         await parts.inbound.orphans.start()
         channels = {

@@ -8,13 +8,15 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from bridge.app.opening import open_to_read
+from bridge.app.settings.store import StoreSettings
 from bridge.model import ChannelRef, message_id_of
 from bridge.model.outbox_records import DeadLetter
 from bridge.runtime.clock import SystemClock
-from bridge.store.sqlite import SqliteStore, open_sqlite_to_read
-from tests.e2e.processes import BridgeProcess, SandboxProcess, Spot
+from bridge.store.sql_store import SqlStore
+from tests.e2e.processes import SandboxProcess, Spot
 from tests.e2e.tally import IsReported, Tally, TeamsLog, Where, tally
 from tests.e2e.traffic import Traffic, read_tag, text_of
 
@@ -23,6 +25,18 @@ _WRONGS = (
 )  # fmt: skip
 _LOOK = 0.25  # seconds between two looks, and at least as long as a look takes
 _RETOLD = 75.0  # seconds after which Slack has told again what was not acknowledged
+
+
+class Bridges(Protocol):
+    """One bridge, or many over one store."""
+
+    async def health(self) -> Mapping[str, Any] | None:
+        """What it says of itself; None while nobody answers."""
+        ...
+
+    async def stop(self) -> int:
+        """SIGTERM; the exit code."""
+        ...
 
 
 @dataclass
@@ -80,12 +94,12 @@ class Reckoning:
 async def reckon(
     local: SandboxProcess,
     traffic: Traffic,
-    bridge: BridgeProcess,
+    bridge: Bridges,
     log: TeamsLog,
     is_reported: IsReported,
     *,
     seconds: float,
-    store: Path,
+    store: Path | StoreSettings,
 ) -> Reckoning:
     """Wait, end the bridge, count; also where it did not settle in time."""
     since = time.monotonic()
@@ -106,11 +120,11 @@ async def reckon(
 async def settled(
     local: SandboxProcess,
     traffic: Traffic,
-    bridge: BridgeProcess,
+    bridge: Bridges,
     log: TeamsLog,
     is_reported: IsReported,
     seconds: float,
-    store: Path,
+    store: Path | StoreSettings,
 ) -> Tally:
     """Wait until all is as it should be or listed as unproved, or nothing more is to come."""
     since = time.monotonic()
@@ -139,15 +153,16 @@ def _unproved_in(result: Tally, letters: Sequence[DeadLetter]) -> set[Where]:
     return {where for where in result.wrong if (where[0], where[1].channel) in listed}
 
 
-async def _letters(store: Path) -> Sequence[DeadLetter]:
+async def _letters(store: Path | StoreSettings) -> Sequence[DeadLetter]:
     async with _reading(store) as opened:
         return await opened.dead_letters()
 
 
 @asynccontextmanager
-async def _reading(store: Path) -> AsyncGenerator[SqliteStore]:
+async def _reading(store: Path | StoreSettings) -> AsyncGenerator[SqlStore]:
     """The bridge may run."""
-    opened = await open_sqlite_to_read(store, clock=SystemClock())
+    settings = StoreSettings(path=store) if isinstance(store, Path) else store
+    opened = await open_to_read(settings, SystemClock())
     try:
         yield opened
     finally:
@@ -163,7 +178,7 @@ def is_idle(health: Mapping[str, Any] | None) -> bool:
 
 
 async def _unmapped(
-    local: SandboxProcess, traffic: Traffic, store: SqliteStore, letters: Sequence[DeadLetter]
+    local: SandboxProcess, traffic: Traffic, store: SqlStore, letters: Sequence[DeadLetter]
 ) -> list[tuple[str, Spot]]:
     """Copies that stand and that the store does not know, or takes for another message."""
     by_number = {post.number: post for post in traffic.posts}

@@ -13,6 +13,7 @@ from pydantic_core import ErrorDetails
 from bridge.app.redaction import hide_secrets
 from bridge.app.settings.agent_memberships import DirectSettings, membership_problems
 from bridge.app.settings.catch_up import CatchUpSettings
+from bridge.app.settings.cluster import ClusterSettings
 from bridge.app.settings.installs import InstallSettings
 from bridge.app.settings.keep import ArchiveSettings
 from bridge.app.settings.manifest import ManifestSettings
@@ -308,6 +309,11 @@ class Settings(StrictSettings):
     )
     store: StoreSettings = Field(
         default=StoreSettings(), description="Where the bridge stores everything."
+    )
+    cluster: ClusterSettings | None = Field(
+        default=None,
+        description="Makes this process one of many that share a PostgreSQL store; null: it has "
+        "the store for itself.",
     )
     web: WebSettings = Field(default=WebSettings(), description="The bridge's own web server.")
     openfloor: OpenFloorServerSettings = Field(

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Protocol
 
+from bridge.model import Raw
 from bridge.model.assignments import Assignment, ClusterState, ProcessId
+from bridge.model.inbox_records import InboxRow
 
 
 class ClusterStore(Protocol):
@@ -30,6 +32,10 @@ class ClusterStore(Protocol):
         """Whether the others held this process for dead: it must begin anew."""
         ...
 
+    async def newest_signal(self) -> int:
+        """Return the number of the last signal. Raises StoreError."""
+        ...
+
     async def look(self, after: int) -> ClusterState:
         """Free what dead processes worked for. Returns the state, with the signals of others behind
         this number. Raises StoreError."""
@@ -49,6 +55,15 @@ class ClusterStore(Protocol):
 
     async def note_stopping(self) -> None:
         """Tell the others that this process stops. Raises StoreError."""
+        ...
+
+    async def hand_on(self, raw: Raw) -> InboxRow | None:
+        """Keep a payload, and send the signal `row` with its number. Returns None for a repeat.
+        Raises StoreError."""
+        ...
+
+    async def outcome_of(self, row: int) -> str | None:
+        """Return the outcome of a row; None while it waits. Raises StoreError."""
         ...
 
     async def send(self, kind: str, body: str) -> None:

@@ -47,6 +47,7 @@ class Membership:
         self.process = ProcessId(uuid4().hex[:12])
         self.is_lost = False
         self._alive_until = time.monotonic() + SECONDS
+        self._steady_since = time.monotonic() - SECONDS
         _join(db, str(address), self.process)
         self._closing = Event()
         self._thread = Thread(target=self._work, name="membership", daemon=True)
@@ -56,6 +57,11 @@ class Membership:
     def is_alive(self) -> bool:
         """Whether no other process can hold this one for dead at this moment."""
         return not self.is_lost and time.monotonic() < self._alive_until
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether this process has renewed its row for so long that others could, too."""
+        return time.monotonic() - self._steady_since > SECONDS
 
     def close(self) -> None:
         """Leave at once: what this process worked for is free."""
@@ -86,8 +92,11 @@ class Membership:
                     error = f"held for dead by the others: process {self.process} begins anew"
                     log.error("process_lost", store=str(self._address), error=error)
                     break
+                if not self.is_alive:
+                    self._steady_since = began
                 self._alive_until = began + SECONDS
             except psycopg.Error:
+                self._steady_since = time.monotonic()
                 db = _closed(db)  # the writer tells, and waits for the server as well
         try:
             db = db or connect(self._address)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Mapping
 
+from bridge.model import Raw
 from bridge.model.assignments import Assignment, ClusterState, ProcessId
+from bridge.model.inbox_records import InboxRow
 from bridge.ports.clock import Clock
 from bridge.store.postgresql import sharing
 from bridge.store.postgresql.address import Address
@@ -60,8 +62,16 @@ class SharedStore(PostgresStore):
     async def newest_signal(self) -> int:
         return await self._read(sharing.newest_signal)
 
+    async def hand_on(self, raw: Raw) -> InboxRow | None:
+        now = self._clock.time()
+        return await self._write(sharing.hand_on, self.process, raw, self._seal, now)
+
+    async def outcome_of(self, row: int) -> str | None:
+        return await self._look(sharing.outcome_of, row)
+
     async def look(self, after: int) -> ClusterState:
-        if await self._read(sharing.any_expired):
+        # After an outage of the server, the others get the time to renew their rows, too.
+        if self._membership.is_steady and await self._read(sharing.any_expired):
             await self._write(sharing.bury)
         return await self._read(sharing.state, after, self.process)
 

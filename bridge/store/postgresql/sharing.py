@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from bridge.model import Raw
 from bridge.model.assignments import (
     Assigned,
     Assignment,
@@ -13,9 +15,12 @@ from bridge.model.assignments import (
     ProcessId,
     SentSignal,
 )
+from bridge.model.inbox_records import InboxRow
+from bridge.store import inbox
 from bridge.store.connection import Connection
 from bridge.store.postgresql.connection import PostgresConnection
 from bridge.store.postgresql.membership import NOW
+from bridge.store.seal import Seal
 
 _KEPT = 120.0  # seconds for which signals are kept
 
@@ -47,6 +52,7 @@ UPDATE assignments SET process = NULL, since = {NOW}
 WHERE name = ANY(CAST($1 AS text[])) AND process = $2 RETURNING 1
 """  # noqa: S608 - our own words
 _LOAD = "UPDATE assignments SET load = $3 WHERE name = $1 AND process = $2 RETURNING 1"
+_OUTCOME = "SELECT state, outcome, error FROM inbox WHERE id = $1"
 _STOPPING = "UPDATE processes SET stopping = 1 WHERE id = $1 RETURNING 1"
 _SEND = f"INSERT INTO signals (at, sender, kind, body) VALUES ({NOW}, $1, $2, $3) RETURNING 1"  # noqa: S608 - our own words
 
@@ -91,6 +97,23 @@ def take(
 
 def give_up(db: Connection, own: ProcessId, assignments: Collection[Assignment]) -> None:
     _rows(db, _GIVE_UP, (list(assignments), own))
+
+
+def hand_on(db: Connection, own: ProcessId, raw: Raw, seal: Seal, now: float) -> InboxRow | None:
+    """Keep a payload for the process that works for its account; None for a repeat."""
+    row = inbox.keep(db, raw, False, seal, now)
+    if row is not None:
+        send(db, own, "row", json.dumps({"row": str(row.id)}))
+    return row
+
+
+def outcome_of(db: Connection, row: int) -> str | None:
+    """Return the outcome of a row; None while it waits."""
+    found = _rows(db, _OUTCOME, (row,))
+    if not found or found[0][0] == "waiting":
+        return None
+    state, outcome, error = found[0]
+    return outcome if state == "done" else f"failed: {error}"
 
 
 def note_loads(db: Connection, own: ProcessId, loads: Mapping[Assignment, float]) -> None:

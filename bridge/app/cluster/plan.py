@@ -1,0 +1,84 @@
+"""Decides which assignments a process takes and which it gives up. Pure: all processes plan alike
+from what the store shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from bridge.model.assignments import Assignment, ClusterState, ProcessId
+
+_LEFT_ALONE = 1.5  # seconds after which anybody takes what is free
+_STAYS = 10.0  # seconds that an assignment stays before it moves for balance
+_IDLE = 1.0  # the weight of an assignment with nothing to do; a load of 1 a second weighs as much
+_UNEVEN = 0.25  # of the average, by which two processes must differ
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a process does now."""
+
+    take: Collection[Assignment] = ()
+    give_up: Collection[Assignment] = ()
+
+
+def plan(own: ProcessId, state: ClusterState, wanted: Collection[Assignment]) -> Plan:
+    """Return what this process takes of the `wanted` assignments that are free, and what it gives
+    up: all when it stops, what is not wanted any more, and one at a time for balance."""
+    live = {process.id for process in state.processes if not process.stopping}
+    held = {
+        name: assigned.process
+        for name, assigned in state.assigned.items()
+        if assigned.process is not None
+    }
+    mine = {name for name, process in held.items() if process == own}
+    if own not in live:
+        return Plan(give_up=mine)
+    weights = {
+        name: _IDLE + (state.assigned[name].load if name in state.assigned else 0.0)
+        for name in {*wanted, *held}
+    }
+    loads = dict.fromkeys(sorted(live), 0.0)
+    for name, process in held.items():
+        if process in loads:
+            loads[process] += weights[name]
+    take = _taken(own, state, sorted(set(wanted) - held.keys()), weights, loads)
+    give_up = mine - set(wanted)
+    return Plan(take, give_up or ([] if take else _moved(own, state, mine, weights, loads)))
+
+
+def _taken(
+    own: ProcessId,
+    state: ClusterState,
+    free: Collection[Assignment],
+    weights: Mapping[Assignment, float],
+    loads: dict[ProcessId, float],
+) -> list[Assignment]:
+    """Each free assignment is for the process with the least to do; the heaviest go first."""
+    take: list[Assignment] = []
+    for name in sorted(free, key=lambda name: (-weights[name], name)):
+        lightest = min(loads, key=lambda process: (loads[process], process))
+        loads[lightest] += weights[name]
+        former = state.assigned.get(name)
+        left_alone = former is not None and state.now - former.since > _LEFT_ALONE
+        if lightest == own or left_alone:
+            take.append(name)
+    return take
+
+
+def _moved(
+    own: ProcessId,
+    state: ClusterState,
+    mine: Collection[Assignment],
+    weights: Mapping[Assignment, float],
+    loads: Mapping[ProcessId, float],
+) -> list[Assignment]:
+    """The assignment whose move to the process with the least to do makes the two most equal."""
+    lightest = min(loads, key=lambda process: (loads[process], process))
+    gap = loads[own] - loads[lightest]
+    average = sum(loads.values()) / len(loads)
+    settled = [name for name in mine if state.now - state.assigned[name].since > _STAYS]
+    fitting = [name for name in settled if weights[name] < gap]
+    if not fitting or gap < _UNEVEN * average:
+        return []
+    return [min(fitting, key=lambda name: (abs(gap - 2 * weights[name]), name))]
