@@ -41,6 +41,9 @@ class ControlAccess:
         of the version before left in a crash."""
         _with_suffix(store, _FORMER_SUFFIX).unlink(missing_ok=True)
         path = control_path(store, process)
+        for other in _of_many(store):
+            if not _is_running(other):  # a crash left it
+                other.unlink(missing_ok=True)
         part = path.with_name(f"{path.name}.part")
         part.unlink(missing_ok=True)
         facts = {"pid": os.getpid(), "url": url, "token": self.token}
@@ -96,14 +99,27 @@ def control_path(store: Path, process: str = "") -> Path:
     return _with_suffix(store, f".{process}.control" if process else ".control")
 
 
+def _of_many(store: Path) -> list[Path]:
+    """The files of processes that share a store."""
+    return sorted(store.parent.glob(f"{glob.escape(store.name)}.*.control"))
+
+
+def _is_running(path: Path) -> bool:
+    """Whether the process that wrote a file is there."""
+    try:
+        os.kill(int(json.loads(path.read_text("utf-8"))["pid"]), 0)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    return True
+
+
 def _with_suffix(store: Path, suffix: str) -> Path:
     return store.with_name(f"{store.name}{suffix}")
 
 
 def running_bridge(store: Path) -> RunningBridge | None:
     """The bridge that runs with this store and answers, also one of the version before."""
-    of_many = sorted(store.parent.glob(f"{glob.escape(store.name)}.*.control"))
-    paths = (control_path(store), *of_many, _with_suffix(store, _FORMER_SUFFIX))
+    paths = (control_path(store), *_of_many(store), _with_suffix(store, _FORMER_SUFFIX))
     return next((bridge for path in paths if (bridge := _answering(path)) is not None), None)
 
 

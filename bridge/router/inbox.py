@@ -106,6 +106,10 @@ class RouterInbox:
         stored = await self._store.message(message_id) if message_id else None
         return stored.message if stored else None
 
+    async def until_kept(self, account: AccountId) -> None:
+        """Wait until what came through an account is kept, or its sender told that it is not."""
+        await self._intake.until_kept(account)
+
     async def close(self) -> None:
         """Keep no more."""
         await self._intake.close()
@@ -200,8 +204,8 @@ class Keeper:
 
     async def keep(self, raw: Raw) -> bool:
         """Store a payload. Returns False for a repeat. Raises StoreError."""
-        if not self.responsibility.is_ours(raw):
-            return await self._keep_for_others(raw)
+        if self.responsibility.comes_anywhere(raw):
+            return await self._keep_for_owner(raw)
         current = raw.channel is not None and self.catch_up.is_current(raw.account, raw.channel)
         row = await self.store.accept(raw, advance=current)
         if row is None:
@@ -215,8 +219,9 @@ class Keeper:
         self.catch_up.live_event_kept(raw)
         return True
 
-    async def _keep_for_others(self, raw: Raw) -> bool:
-        """Any process takes what platforms send over HTTP; one works for the account."""
+    async def _keep_for_owner(self, raw: Raw) -> bool:
+        """Any process takes what platforms send over HTTP. One works for the account, which hears
+        of all rows in their order, also of those that it takes itself."""
         kept = await self.responsibility.cluster.hand_on(raw)
         (metrics.REPEATED if kept is None else metrics.KEPT).labels(raw.account).inc()
         return kept is not None
@@ -264,8 +269,14 @@ class Intake:
         self._timeouts = timeouts
         self._waiting: dict[_Key, _Waiting] = {}
         self._refused: OrderedDict[_Key, bool] = OrderedDict()  # kept after it was refused, or not
+        self._keeping: dict[AccountId, set[asyncio.Future[bool]]] = {}
         self._count = 0
         self._bytes = 0
+
+    async def until_kept(self, account: AccountId) -> None:
+        """Wait until what came through an account is kept, or its sender told that it is not."""
+        if keeping := self._keeping.get(account):
+            await asyncio.wait(set(keeping))
 
     async def take(self, raw: Raw) -> bool:
         """Keep a payload. Returns False for a repeat. Raises StoreError.
@@ -274,6 +285,9 @@ class Intake:
         would be a repeat when the platform sends it again.
         """
         keeping = asyncio.ensure_future(self._take(raw))
+        of_account = self._keeping.setdefault(raw.account, set())
+        of_account.add(keeping)
+        keeping.add_done_callback(of_account.discard)
         try:
             return await asyncio.shield(keeping)
         except asyncio.CancelledError:  # the socket that brought it broke

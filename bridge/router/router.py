@@ -58,7 +58,7 @@ class Router:
         self.inbox = wire_inbox(shared, self.parts)
         self.operations = Operations(store, shared.content.cards, self.parts)
         self.reconfigure = Reconfigure(shared, self.parts, self.inbox)
-        self.sharing = Sharing(shared, self.parts, self.reconfigure)
+        self.sharing = Sharing(shared, self.parts, self.reconfigure, self.inbox)
         self._watches: list[asyncio.Task[None]] = []
 
     async def process_event(self, event: Event, key: str) -> str | None:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 from bridge.model import AccountId, LaneId
 from bridge.model.assignments import UPKEEP, Assignment, account_of, agent_of
 from bridge.model.inbox_records import InboxRow
+from bridge.router.inbox import RouterInbox
 from bridge.router.reconfigure import Reconfigure
 from bridge.router.wiring import Dependencies, Parts
 
@@ -18,7 +19,10 @@ _REMEMBERED = 10_000  # rows that were put in their queues
 class Sharing:
     """The caller knows which assignments are this process'; `Cluster.owns` tells the parts."""
 
-    def __init__(self, shared: Dependencies, parts: Parts, reconfigure: Reconfigure) -> None:
+    def __init__(
+        self, shared: Dependencies, parts: Parts, reconfigure: Reconfigure, inbox: RouterInbox
+    ) -> None:
+        self._inbox = inbox
         self._shared = shared
         self._parts = parts
         self._reconfigure = reconfigure
@@ -67,6 +71,7 @@ class Sharing:
         accounts = [account for one in assignments if (account := account_of(one)) is not None]
         await asyncio.gather(*(self._reconfigure.stop_account(account) for account in accounts))
         for account in accounts:
+            await self._inbox.until_kept(account)
             await parts.recovery.reader.let_go(account)
         is_ours = parts.rooms.responsibility.is_ours
         parts.inbound.orphans.let_go(is_ours)
@@ -123,7 +128,7 @@ class Sharing:
             case "row":
                 row = await self._shared.store.inbox_row(int(facts["row"]))
                 if row is not None and parts.rooms.responsibility.is_ours(row.raw):
-                    self._queue(row)
+                    await self._queue_live(row)
             case "hand_over_taken":
                 await parts.turns.hand_overs.load()
                 await parts.turns.queue.told(kind, facts)
@@ -147,6 +152,17 @@ class Sharing:
         }.get(topic)
         if load is not None:
             await load()
+
+    async def _queue_live(self, row: InboxRow) -> None:
+        """Queue a row that a process has just kept for us, as `Keeper` does with its own."""
+        raw, catch_up = row.raw, self._parts.recovery.catch_up
+        if raw.channel is not None and catch_up.is_current(raw.account, raw.channel):
+            await self._shared.store.set_cursor(raw.account, raw.channel, raw.order_key)
+        catch_up.live_event_received(raw)
+        if catch_up.has_passed(raw):
+            self._parts.inbound.orphans.doubt(row)
+        self._queue(row)
+        catch_up.live_event_kept(raw)
 
     def _queue(self, row: InboxRow) -> None:
         if row.id in self._put or not self._parts.rooms.responsibility.is_ours(row.raw):

@@ -278,7 +278,7 @@ def wire_rooms(shared: Dependencies, email_key: bytes | None) -> RoomParts:
         bans=BansAndPauses(store, clock, signals.people_linked),
         linking=Linking(store, connectors, names, clock, signals.people_linked, email_key),
         directs=directs,
-        responsibility=Responsibility(shared.rooms, directs, shared.cluster),
+        responsibility=Responsibility(shared.rooms, directs, shared.cluster, connectors),
     )
 
 

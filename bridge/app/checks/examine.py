@@ -14,6 +14,7 @@ from bridge.app.account_values import Overlay
 from bridge.app.build import build_agents, build_connectors, build_policies
 from bridge.app.checks.accounts import check_account
 from bridge.app.checks.blobs import files_of_store
+from bridge.app.checks.cluster import needs_of_cluster
 from bridge.app.checks.readiness import (
     REACHABLE,
     TOOLS_TODO,
@@ -71,6 +72,8 @@ async def examine(config: Path, settings: Settings, *, offline: bool = False) ->
         ("Store", await _store(settings) + await files_of_store(settings.store, offline=offline)),
         ("Web server", _web(settings)),
     ]
+    if settings.cluster is not None:
+        chapters.append(("Cluster", await needs_of_cluster(settings, offline=offline)))
     async with _known_store(settings) as store:
         if offline:
             findings = await _accounts_and_rooms_offline(settings, store)

@@ -79,6 +79,12 @@ class Member:
     def owns(self, assignment: Assignment) -> bool:
         return assignment in self._own
 
+    @property
+    def epochs(self) -> Mapping[Assignment, int]:
+        """The epoch of each assignment of this process."""
+        assigned = self.state.assigned
+        return {name: assigned[name].epoch for name in self._own if name in assigned}
+
     async def until(self, assignment: Assignment, *, owned: bool) -> None:
         """Wait until an assignment comes to this process, or goes from it."""
         while self.owns(assignment) != owned:
@@ -96,6 +102,7 @@ class Member:
     async def hand_on(self, raw: Raw) -> InboxRow | None:
         row = await self._store.hand_on(raw)
         if row is not None:
+            self._nudged.set()
             self.call(Assignment(""))
         return row
 

@@ -10,6 +10,7 @@ from prometheus_client.registry import Collector
 
 from bridge.app.watch.counts import Sizes
 from bridge.model import AccountId
+from bridge.model.assignments import Assignment
 from bridge.model.store_status import StoreStatus
 from bridge.ports.abilities.health import Health
 from bridge.router.runtime.metrics import replaced_by
@@ -29,22 +30,27 @@ def gauges_of(
     *,
     sizes: Sizes | None = None,
     writable: bool = True,
+    epochs: Mapping[Assignment, int] | None = None,
 ) -> CollectorRegistry:
     """A registry with the gauges of this moment only, so that a removed account leaves none behind.
 
     `status` and `sizes` are None while the store cannot be read; `now` is in seconds since 1970.
+    `epochs`: of what this process works for; None if it has the store for itself.
     """
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Moment(status or _NOTHING, sizes, healths, now, writable=writable))
+    registry.register(
+        _Moment(status or _NOTHING, sizes, healths, now, writable=writable, epochs=epochs)
+    )
     return registry
 
 
 class _Moment(Collector):
     def __init__(
         self, status: StoreStatus, sizes: Sizes | None, healths: Mapping[AccountId, Health],
-        now: float, *, writable: bool,
+        now: float, *, writable: bool, epochs: Mapping[Assignment, int] | None,
     ) -> None:  # fmt: skip
         self._sizes = sizes
+        self._epochs = epochs
         self._writable = writable
         self._status = status
         self._healths = healths
@@ -57,6 +63,8 @@ class _Moment(Collector):
             value=float(self._writable),
         )  # fmt: skip
         yield from _of_sizes(self._sizes)
+        if self._epochs is not None:
+            yield self._assignments(self._epochs)
         if status is _NOTHING:
             yield from self._accounts()
             return
@@ -70,6 +78,16 @@ class _Moment(Collector):
         yield from self._backlog()
         yield self._oldest()
         yield from self._accounts()
+
+    def _assignments(self, epochs: Mapping[Assignment, int]) -> GaugeMetricFamily:
+        family = GaugeMetricFamily(
+            "bridge_assignment_epoch",
+            "What this process works for; the value rises at each change of hands",
+            labels=["assignment"],
+        )
+        for name, epoch in epochs.items():
+            family.add_metric([name], epoch)
+        return family
 
     def _waiting(self) -> GaugeMetricFamily:
         family = GaugeMetricFamily(

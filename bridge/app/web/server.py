@@ -51,6 +51,7 @@ from bridge.app.web.request_bodies import BoundedBodies
 from bridge.app.web.request_heads import BoundedHeads
 from bridge.errors import BridgeError, ConfigError, InvalidData, StoreError
 from bridge.model import AccountId, ActorId, OperationId, RoomId
+from bridge.model.assignments import account_assignment
 from bridge.model.store_status import StorePulse
 from bridge.model.tenants import Tenant, TenantId, TenantLimits
 from bridge.ports.abilities.health import Health
@@ -89,6 +90,7 @@ def web_app(bridge: Bridge, control: ControlAccess | None = None) -> Starlette:
             # The member's old name, until the next version.
             "looking_back": bridge.router.operations.reconciling,
             "files_awaited": bridge.router.operations.files_awaited,
+            **({"process": bridge.member.process} if bridge.member else {}),
             "instance": bridge.router.operations.instance,
             "problems": [trouble, *problems] if trouble else problems,
         }
@@ -107,14 +109,19 @@ def web_app(bridge: Bridge, control: ControlAccess | None = None) -> Starlette:
 
     async def metrics(_request: Request) -> Response:
         now = bridge.clock.time()
-        healths = {name: health_of(bridge, name) for name in bridge.connectors}
+        # Each account is told of by the process that works for it.
+        ours = [name for name in bridge.connectors if works_for(bridge, name)]
+        healths = {name: health_of(bridge, name) for name in ours}
         trouble, _ = await _store_state(bridge)
         status = sizes = None
         with contextlib.suppress(StoreError):
             status = await counts.status()
         with contextlib.suppress(StoreError):
             sizes = await counts.sizes()
-        gauges = gauges_of(status, healths, now, sizes=sizes, writable=not trouble)
+        gauges = gauges_of(
+            status, healths, now, sizes=sizes, writable=not trouble,
+            epochs=bridge.member.epochs if bridge.member else None,
+        )  # fmt: skip
         snapshot = generate_latest(gauges)
         return Response(generate_latest(REGISTRY) + snapshot, media_type=CONTENT_TYPE_LATEST)
 
@@ -230,9 +237,16 @@ class _AccountRoutes:
         await app(scope, receive, send)
 
 
+def works_for(bridge: Bridge, account: AccountId) -> bool:
+    """Whether this process works for an account."""
+    return bridge.member is None or bridge.member.owns(account_assignment(account))
+
+
 def health_of(bridge: Bridge, name: AccountId) -> Health:
     """The health of the account's connection; without a health of its own, that of its receiver."""
     connector = bridge.connectors[name]
+    if not works_for(bridge, name):
+        return Health("elsewhere")
     if failed := bridge.router.operations.receive_fault(name):
         return Health("failed", note=failed)
     reporter = connector.abilities.health
@@ -253,6 +267,10 @@ def account_facts(bridge: Bridge, name: AccountId, *, ours: bool) -> dict[str, A
     # `heard` is the old name of `last_event_at`, until the next version.
     facts = asdict(health) | {"note": redacted(health.note), "heard": health.last_event_at}
     facts |= {"platform": entry.platform} if entry else {}
+    if bridge.member is not None:
+        assigned = bridge.member.state.assigned.get(account_assignment(name))
+        facts["process"] = assigned and assigned.process
+        facts["epoch"] = assigned and assigned.epoch
     if progress := bridge.router.operations.progress(name):
         facts["catching_up"] = asdict(progress)
     return facts | ({"failed": redacted(failed)} if failed else {})

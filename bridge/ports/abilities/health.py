@@ -14,9 +14,10 @@ Use = Literal["groups", "emails"]
 
 @dataclass(frozen=True)
 class Health:
-    """The state of the receiving side; times are seconds since 1970 (`Clock.time`)."""
+    """The state of the receiving side; times are seconds since 1970 (`Clock.time`). `elsewhere`:
+    another process works for the account."""
 
-    state: Literal["connecting", "connected", "listening", "stopped", "failed"]
+    state: Literal["connecting", "connected", "listening", "stopped", "failed", "elsewhere"]
     connected_since: float | None = None
     last_event_at: float | None = None
     note: str = ""

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from bridge.model import Raw
 from bridge.model.assignments import Assignment, ClusterState, ProcessId
 from bridge.model.inbox_records import InboxRow
+
+
+@runtime_checkable
+class HasClusterState(Protocol):
+    """A store that many processes may share."""
+
+    async def cluster_state(self) -> ClusterState:
+        """Return the processes that share the store, and what each works for. Raises StoreError."""
+        ...
 
 
 class ClusterStore(Protocol):

@@ -3,11 +3,13 @@ channel."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bridge.model import ChannelRef, LaneId, Raw, channel_of_lane
+from bridge.model import AccountId, ChannelRef, LaneId, Raw, channel_of_lane
 from bridge.model.assignments import UPKEEP, Assignment, account_assignment
 from bridge.ports.cluster import Cluster
+from bridge.ports.connector import Connector
 from bridge.router.rooms.direct_messages import DirectMessages
 from bridge.router.rooms.programs import ACCOUNT, is_outside
 from bridge.router.rooms.rooms import Rooms
@@ -20,6 +22,7 @@ class Responsibility:
     rooms: Rooms
     directs: DirectMessages
     cluster: Cluster
+    connectors: Mapping[AccountId, Connector]
 
     def of_channel(self, channel: ChannelRef) -> Assignment:
         """Return the assignment of the account that serves a channel, also of one that has left
@@ -50,6 +53,15 @@ class Responsibility:
     def call_for_lane(self, lane: LaneId) -> None:
         """Tell the process whose lane it is that there is something new in it."""
         self.cluster.call(self.of_lane(lane), lane)
+
+    def comes_anywhere(self, raw: Raw) -> bool:
+        """Whether payloads of this account come to all processes, or this one came to another than
+        its owner."""
+        if not self.cluster.is_shared:
+            return False
+        connector = self.connectors.get(raw.account)
+        over_http = connector is not None and connector.abilities.http is not None
+        return over_http or not self.is_ours(raw)
 
     def is_ours(self, raw: Raw) -> bool:
         """Whether this process works on a payload."""

@@ -64,7 +64,7 @@ class SharedStore(PostgresStore):
 
     async def hand_on(self, raw: Raw) -> InboxRow | None:
         now = self._clock.time()
-        return await self._write(sharing.hand_on, self.process, raw, self._seal, now)
+        return await self._write(sharing.hand_on, raw, self._seal, now)
 
     async def outcome_of(self, row: int) -> str | None:
         return await self._look(sharing.outcome_of, row)

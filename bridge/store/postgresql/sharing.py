@@ -82,6 +82,11 @@ def state(db: Connection, after: int, own: ProcessId) -> ClusterState:
     )
 
 
+def everything(db: Connection) -> ClusterState:
+    """Return the processes and the assignments, without signals."""
+    return state(db, newest_signal(db), ProcessId(""))
+
+
 def newest_signal(db: Connection) -> int:
     """Return the number of the last signal."""
     ((number,),) = _rows(db, "SELECT coalesce(max(seq), 0) FROM signals")
@@ -99,11 +104,12 @@ def give_up(db: Connection, own: ProcessId, assignments: Collection[Assignment])
     _rows(db, _GIVE_UP, (list(assignments), own))
 
 
-def hand_on(db: Connection, own: ProcessId, raw: Raw, seal: Seal, now: float) -> InboxRow | None:
-    """Keep a payload for the process that works for its account; None for a repeat."""
+def hand_on(db: Connection, raw: Raw, seal: Seal, now: float) -> InboxRow | None:
+    """Keep a payload for the process that works for its account, which may be this one; None for a
+    repeat."""
     row = inbox.keep(db, raw, False, seal, now)
     if row is not None:
-        send(db, own, "row", json.dumps({"row": str(row.id)}))
+        _rows(db, _SEND, ("", "row", json.dumps({"row": str(row.id)})))
     return row
 
 

@@ -13,9 +13,10 @@ from typing import Literal, TypeVar, TypeVarTuple
 import psycopg
 
 from bridge.errors import StoreError
+from bridge.model.assignments import ClusterState
 from bridge.ports.clock import Clock
 from bridge.store.connection import Connection
-from bridge.store.postgresql import schema, search, tables
+from bridge.store.postgresql import schema, search, sharing, tables
 from bridge.store.postgresql.address import Address, connect
 from bridge.store.postgresql.connection import PostgresConnection
 from bridge.store.postgresql.faults import is_lost, translated
@@ -155,6 +156,10 @@ class PostgresStore(SqlStore):
     def _must_be_open(self) -> None:
         if self._closed:
             raise StoreError(f"The store {self.name!r} is closed")
+
+    async def cluster_state(self) -> ClusterState:
+        """Return the processes that share the store, and what each works for. Raises StoreError."""
+        return await self._read(sharing.everything)
 
     async def overwrite_freed(self, *, alone: bool) -> bool:
         del alone

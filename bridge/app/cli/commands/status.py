@@ -17,6 +17,7 @@ from bridge.errors import ConfigError
 
 if TYPE_CHECKING:
     from bridge.app.settings.file import Settings
+    from bridge.ports.store.whole import Store
 
 _QUIET = 600.0  # seconds without events after which an open connection may be stalled
 _UP = ("connected", "listening")
@@ -62,6 +63,7 @@ async def _facts(config: Path) -> dict[str, Any]:
         status = await store.status()
         failed = await store.failed_rows(5)
         spent = await quota_usage(store)
+        processes = await _processes(store)
     now = time.time()
     health = health_body.get("accounts", {})
     stalled = [name for name in accounts if _is_stalled(health.get(name, {}), now)]
@@ -72,6 +74,7 @@ async def _facts(config: Path) -> dict[str, Any]:
             name: {"platform": platform, **health.get(name, {"state": "stopped"})}
             for name, platform in accounts.items()
         },
+        **({} if processes is None else {"processes": processes}),
         "stalled": stalled,
         "deaf": stalled,  # the member's name of the version before, until the next version
         "inbox": dict(status.inbox),
@@ -90,6 +93,27 @@ async def _facts(config: Path) -> dict[str, Any]:
             for row, error in failed
         ],
     }  # fmt: skip
+
+
+async def _processes(store: Store) -> list[Facts] | None:
+    """The processes that share the store; None where one has it for itself."""
+    from bridge.ports.store.cluster import HasClusterState
+
+    if not isinstance(store, HasClusterState):
+        return None
+    state = await store.cluster_state()
+    return [
+        {
+            "id": process.id, "name": process.name, "version": process.version,
+            "started": process.started, "stopping": process.stopping,
+            "assignments": {
+                name: assigned.epoch
+                for name, assigned in sorted(state.assigned.items())
+                if assigned.process == process.id
+            },
+        }
+        for process in state.processes
+    ] or None  # fmt: skip
 
 
 def _of_file(config: Path) -> tuple[Settings, bool, Facts | None, Facts]:
@@ -155,6 +179,12 @@ def _lines(status: Mapping[str, Any]) -> Iterator[str]:
             f"  {name} may be stalled: write in one of its channels; if the bridge does not "
             "receive that, restart it and run `uacs-bridge check`"
         )
+    if processes := status.get("processes"):
+        yield "\n" + heading("Processes that share the store")
+        yield table(
+            ("process", "host", "version", "for", "works for (epoch)"),
+            [_process(facts, now) for facts in processes],
+        )
     yield "\n" + heading("Queues")
     yield f"  inbox     {counted(status['inbox'])}"
     yield f"  outbox    {counted(status['outbox'])}"
@@ -204,6 +234,17 @@ def progress_lines(name: str, progress: Mapping[str, Any]) -> Iterator[str]:
     waiting = list(progress["waiting"])
     more = max(unread or uncompared, len(waiting)) - len(waiting)
     yield f"    next: {', '.join(waiting)}" + (f" and {more} more" if more else "")
+
+
+def _process(facts: Mapping[str, Any], now: float) -> tuple[str, ...]:
+    works_for = ", ".join(f"{name} ({epoch})" for name, epoch in facts["assignments"].items())
+    return (
+        facts["id"],
+        facts["name"],
+        facts["version"],
+        age(now - facts["started"]),
+        "stops" if facts["stopping"] else works_for or "-",
+    )
 
 
 def _account(name: str, facts: Mapping[str, Any], now: float) -> tuple[str, ...]:
