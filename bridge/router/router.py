@@ -138,7 +138,9 @@ class Router:
             self.parts.inbound, self.parts.recovery, self._shared.background
         )  # fmt: skip
         # The receivers end later: some platforms answer calls over the connection of the events.
-        await self.parts.outbound.lanes.close(self._shared.timeouts.drain)
+        # Whose store refuses it waits for nothing: others work for it.
+        drain = self._shared.timeouts.drain if self._shared.cluster.is_alive else 0.0
+        await self.parts.outbound.lanes.close(drain)
         recovery.catch_up.receivers_stop()
         background.cancel()
         for watch in self._watches:

@@ -25,6 +25,11 @@ def put(db: Connection, account: AccountId, key: str, value: str, sealed: bool, 
     db.execute(SQL["put"], (account, key, None if sealed else value, secret))
 
 
+def put_first(db: Connection, account: AccountId, key: str, value: str) -> str:
+    db.execute(SQL["put_first"], (account, key, value))
+    return db.execute(SQL["get"], (account, key)).fetchone()[0]
+
+
 def keys(db: Connection, account: AccountId, prefix: str) -> list[str]:
     rows = db.execute(SQL["keys"], (account, prefix)).fetchall()
     return [key for (key,) in rows]

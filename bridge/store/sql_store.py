@@ -692,6 +692,9 @@ class SqlStore:
     ) -> None:
         await self._write(key_values.put, account, key, value, sealed, self._seal)
 
+    async def put_first_value(self, account: AccountId, key: str, value: str) -> str:
+        return await self._write(key_values.put_first, account, key, value)
+
     async def value_keys(self, account: AccountId, prefix: str) -> Sequence[str]:
         return await self._look(key_values.keys, account, prefix)
 

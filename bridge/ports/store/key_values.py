@@ -24,6 +24,11 @@ class KeyValueStore(Protocol):
         """Save a value; replaces the former one. `sealed` values are encrypted at rest."""
         ...
 
+    async def put_first_value(self, account: AccountId, key: str, value: str) -> str:
+        """Save a value unless there is one. Returns the one that stands: that of the first process
+        which saved any."""
+        ...
+
     async def value_keys(self, account: AccountId, prefix: str) -> Sequence[str]:
         """Return the keys of an account's values that begin with `prefix`, in order."""
         ...

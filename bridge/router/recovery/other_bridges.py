@@ -75,8 +75,7 @@ async def instance_of(store: KeyValueStore, new_id: Callable[[], str]) -> str:
     metadata that nobody sees. Raises StoreError."""
     instance = await store.get_value(ROUTER_VALUES, _INSTANCE)
     if instance is None:
-        instance = new_id()[:12]
-        await store.put_value(ROUTER_VALUES, _INSTANCE, instance)
+        instance = await store.put_first_value(ROUTER_VALUES, _INSTANCE, new_id()[:12])
     return instance
 
 

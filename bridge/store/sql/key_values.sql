@@ -5,6 +5,9 @@ SELECT value, sealed FROM key_values WHERE account = ? AND key = ?;
 INSERT INTO key_values (account, key, value, sealed) VALUES (?, ?, ?, ?)
 ON CONFLICT (account, key) DO UPDATE SET value = excluded.value, sealed = excluded.sealed;
 
+-- name: put_first
+INSERT INTO key_values (account, key, value) VALUES (?, ?, ?) ON CONFLICT (account, key) DO NOTHING;
+
 -- name: keys
 SELECT key FROM key_values WHERE account = ?1 AND key >= ?2 AND substr(key, 1, length(?2)) = ?2
 ORDER BY key;
