@@ -11,7 +11,8 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-FILES = ["Dockerfile", ".dockerignore", "config/compose.yaml", "config/uacs-bridge.service",
+FILES = ["Dockerfile", ".dockerignore", "config/compose.yaml", "config/compose.cluster.yaml",
+         "config/haproxy.cfg", "config/helm/uacs-bridge/values.yaml", "config/uacs-bridge.service",
          "config/bridge.example.yaml"]  # fmt: skip
 
 
