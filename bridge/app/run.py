@@ -31,13 +31,14 @@ from bridge.app.watch.event_loop import measure_lag
 from bridge.app.watch.retention import prune_daily, retention_of
 from bridge.app.watch.sweep import sweep_daily
 from bridge.app.web.server import WebServer, web_app
-from bridge.errors import BridgeError
+from bridge.errors import BridgeError, StoreError
 from bridge.model.assignments import UPKEEP
 from bridge.model.erasure_records import Retention
 
 log = structlog.get_logger()
 
 T = TypeVar("T")
+_ANEW = 1.0  # seconds between two attempts to begin anew
 
 
 async def run(
@@ -58,9 +59,15 @@ async def run(
     """
     check_purpose(settings)
     with stop_signals() as stop, hangups() as hung_up:
-        run_once = partial(_run_once, stop, hung_up, ready, source, ask_agents)
-        while await run_once(settings):
+        run_once = partial(_run_once, stop, hung_up, ready, source, ask_agents, settings)
+        goes_on = await run_once()
+        while goes_on and not stop.is_set():
             log.warning("bridge_begins_anew", why="the other processes held this one for dead")
+            try:
+                goes_on = await run_once()
+            except StoreError as error:
+                log.error("store_unavailable", error=str(error))  # noqa: TRY400
+                await _wait_for_any(asyncio.ensure_future(asyncio.sleep(_ANEW)), stop)
 
 
 async def _run_once(

@@ -94,6 +94,12 @@ class Cluster:
         for process in self.processes:
             await process.start()
 
+    async def supervise(self) -> None:
+        """Start those that ended by themselves: their database was away when they began."""
+        for process in self.processes:
+            if process.process is None or process.process.returncode is not None:
+                await process.start()
+
     async def connected(self, seconds: float = LONGEST_WAIT) -> None:
         """Wait until every account is heard by some process."""
         async with asyncio.timeout(seconds):

@@ -137,6 +137,7 @@ async def survive(
         await acting
     await traffic.act(events - traffic.events, pause)
     await asyncio.gather(*thawing)
+    await here.cluster.supervise()
     await here.cluster.connected(120)
     result = await reckon(
         here.local, traffic, here.cluster, log, always, seconds=settle, store=store
@@ -167,6 +168,7 @@ async def strike(
             await asyncio.sleep(chance.uniform(0.5, 3.0))
             await here.nats.start()
     elif fault == "kill":
+        await here.cluster.supervise()
         await process.kill()
         await asyncio.sleep(chance.uniform(0.0, 0.5))
         await process.start()
