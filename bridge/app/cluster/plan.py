@@ -11,7 +11,7 @@ from bridge.model.assignments import Assignment, ClusterState, ProcessId
 _LEFT_ALONE = 1.5  # seconds after which anybody takes what is free
 _STAYS = 10.0  # seconds that an assignment stays before it moves for balance
 _IDLE = 1.0  # the weight of an assignment with nothing to do; a load of 1 a second weighs as much
-_UNEVEN = 0.25  # of the average, by which two processes must differ
+_RELIEF, _SHARE = 0.5, 0.05  # by which a move must relieve a process: weight, and of the average
 
 
 @dataclass(frozen=True)
@@ -73,12 +73,12 @@ def _moved(
     weights: Mapping[Assignment, float],
     loads: Mapping[ProcessId, float],
 ) -> list[Assignment]:
-    """The assignment whose move to the process with the least to do makes the two most equal."""
+    """The assignment whose move to the process with the least to do relieves this one most."""
     lightest = min(loads, key=lambda process: (loads[process], process))
     gap = loads[own] - loads[lightest]
     average = sum(loads.values()) / len(loads)
     settled = [name for name in mine if state.now - state.assigned[name].since > _STAYS]
-    fitting = [name for name in settled if weights[name] < gap]
-    if not fitting or gap < _UNEVEN * average:
-        return []
-    return [min(fitting, key=lambda name: (abs(gap - 2 * weights[name]), name))]
+    gains = {name: min(weights[name], gap - weights[name]) for name in settled}
+    least = max(_RELIEF, _SHARE * average)
+    fitting = [name for name, gain in gains.items() if gain >= least]
+    return [max(fitting, key=lambda name: (gains[name], name))] if fitting else []
