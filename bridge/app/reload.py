@@ -7,6 +7,7 @@ the command show its errors.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
@@ -23,6 +24,7 @@ from bridge.app.build import (
     reload_unavailable,
     tenancy_of,
 )
+from bridge.app.cluster.member import RELOAD
 from bridge.app.rooms.find import find_rooms
 from bridge.app.rooms.guests import guests_of, with_guests
 from bridge.app.settings.file import Settings
@@ -52,11 +54,23 @@ class Reloader:
         self._one_at_a_time = asyncio.Lock()
 
     async def reload(self) -> list[str]:
-        """Apply the file; returns a text for each changed part.
+        """Apply the file, and let the other processes of a cluster apply theirs; returns a text for
+        each changed part.
 
         Raises:
             ConfigError: The file is not valid, and nothing changed.
         """
+        changes = await self._reload()
+        if self._bridge.member is not None:
+            await self._bridge.member.tell(RELOAD)
+        return changes
+
+    async def follow_reload(self) -> None:
+        """Apply the file, because another process did; the log has the errors of the file."""
+        with contextlib.suppress(BridgeError):
+            await self._reload()
+
+    async def _reload(self) -> list[str]:
         if self._source is None:
             return await reload_unavailable()
         async with self._one_at_a_time:

@@ -17,7 +17,7 @@ from bridge.app.archive.accesses import AccessLog
 from bridge.app.archive.erasing import clean_up, clean_up_regularly
 from bridge.app.build import Bridge, build
 from bridge.app.checks.readiness import watch_readiness
-from bridge.app.cluster.member import Member
+from bridge.app.cluster.member import RELOAD, Member
 from bridge.app.control import ControlAccess
 from bridge.app.installs.renewal import renew_regularly
 from bridge.app.logs.repeats import tell_repeats
@@ -34,6 +34,7 @@ from bridge.app.web.server import WebServer, web_app
 from bridge.errors import BridgeError, StoreError
 from bridge.model.assignments import UPKEEP
 from bridge.model.erasure_records import Retention
+from bridge.router.runtime.background import Background
 
 log = structlog.get_logger()
 
@@ -138,12 +139,20 @@ async def _take_part(bridge: Bridge, reloader: Reloader, running: asyncio.Event)
     if bridge.member is None:
         return
 
+    changes = Background()  # platforms may be asked: nothing else waits for that
+
     async def revised(topic: str) -> None:
         if topic == "rooms":
-            await reloader.follow_others()
+            changes.spawn(reloader.follow_others(), "rooms of others")
+        elif topic == RELOAD:
+            changes.spawn(reloader.follow_reload(), "reload of others")
 
     await running.wait()
-    await bridge.member.run(bridge.router.sharing, revised)
+    try:
+        await bridge.member.run(bridge.router.sharing, revised)
+    finally:
+        changes.cancel()
+        await changes.wait()
 
 
 async def _leave(bridge: Bridge, member: Member) -> None:

@@ -28,6 +28,8 @@ from bridge.router.signals import OperationEnded, Signals
 
 log = structlog.get_logger()
 
+RELOAD = "reload"  # the signal of a process that applied its configuration file
+
 _LOOK = 0.5  # seconds between two looks at the others
 _POLL = 1.0  # seconds between two looks for work that no call told of
 _LOADS = 10.0  # seconds over which loads are measured
@@ -137,7 +139,8 @@ class Member:
 
     async def run(self, sharing: Sharing, revised: Callable[[str], Awaitable[None]]) -> None:
         """Take part until cancelled, or until the others hold this process for dead: `lost` is set
-        then. `revised` is called with the topics that changed in the store, for the application."""
+        then. `revised` is called for the application, with the topics that changed in the store,
+        and with RELOAD."""
         if self._calls is not None:
             self._calls.open(self._heard)
         try:
@@ -179,18 +182,23 @@ class Member:
             if assignment in self._own:
                 await sharing.called(assignment, detail)
         self.state = state = await self._store.look(self._seen)
-        await self._hear(state, sharing)
+        await self._hear(state, sharing, revised)
         await self._reload(state.revisions, sharing, revised)
         if self._following is None or self._following.done():
             # Beside the looks: what is given up may take seconds to end.
             following = self._follow(state, sharing)
             self._following = asyncio.create_task(following, name="assignments")
 
-    async def _hear(self, state: ClusterState, sharing: Sharing) -> None:
+    async def _hear(
+        self, state: ClusterState, sharing: Sharing, revised: Callable[[str], Awaitable[None]]
+    ) -> None:
         for signal in state.signals:
             self._seen = signal.seq
             try:
-                await sharing.told(signal.kind, orjson.loads(signal.body))
+                if signal.kind == RELOAD:
+                    await revised(RELOAD)
+                else:
+                    await sharing.told(signal.kind, orjson.loads(signal.body))
             except (KeyError, ValueError) as error:  # of another version
                 log.warning("signal_not_understood", kind=signal.kind, error=repr(error))
 
