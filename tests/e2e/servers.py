@@ -91,8 +91,10 @@ class PostgresServer:
         arguments = ("-D", str(self.data), "-p", str(self.port), *_POSTGRES)
         self.process = await self._run("postgres", *arguments)
         async with asyncio.timeout(LONGEST_WAIT):
-            while not await asyncio.to_thread(self._answers):  # noqa: ASYNC110 - another program
+            while not await asyncio.to_thread(self._answers):
                 await asyncio.sleep(0.05)
+                if self.process.returncode is not None:  # what it left before has not ended yet
+                    self.process = await self._run("postgres", *arguments)
 
     async def kill(self) -> None:
         """It ends all connections and stops, as at a restart of its machine."""
