@@ -158,6 +158,7 @@ async def cluster_beside(
     count: int,
     nats: str | None,
     seed: int = 1,
+    shared: bool = True,
 ) -> AsyncGenerator[Cluster, None]:
     """`count` processes with these settings, not started yet; gone when the block ends. They have
     one folder of files and one key."""
@@ -172,7 +173,7 @@ async def cluster_beside(
         whole = {
             **settings,
             "store": {"path": str(folder / "bridge.sqlite3"), "url": database.url},
-            "cluster": {"nats": nats},
+            "cluster": {"nats": nats} if shared else None,
             "web": {"port": port},
         }
         config = own / "bridge.yaml"

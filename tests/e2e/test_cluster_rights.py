@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from bridge.app.build import Bridge
+from bridge.app.cli.commands.status import processes_of
+from bridge.app.web.server import account_facts
 from bridge.model import ActorId, RoomId
 from bridge.model.assignments import Assignment
 from bridge.model.turn_records import HandOver
@@ -100,3 +102,21 @@ async def test_a_hand_over_holds_in_every_process(tmp_path: Path, way: str) -> N
         await first.store.hold(HandOver(ROOM, "", None, ADA, 1.0))
         took = await until(lambda: len(held.all) == 1, _SOON)
         print(f"{way}: handed over after {took:.2f} s")
+
+
+async def test_both_processes_tell_whose_an_account_is(tmp_path: Path) -> None:
+    async with two_bridges(tmp_path, "polls") as (first, second):
+        await until(lambda: _told(first) == _told(second) and None not in _told(first).values(), 5)
+        for name in first.connectors:
+            states = [account_facts(one, name, ours=False)["state"] for one in (first, second)]
+            assert states.count("elsewhere") == 1
+        process = {first.member and first.member.process, second.member and second.member.process}
+        assert {owner for owner, _ in _told(first).values()} <= process
+
+        (running,) = [one for one in await processes_of(first.store) or () if one["assignments"]]
+        assert set(running["assignments"]) >= {f"account {name}" for name in first.connectors}
+
+
+def _told(bridge: Bridge) -> dict[str, tuple[Any, Any]]:
+    facts = {name: account_facts(bridge, name, ours=False) for name in bridge.connectors}
+    return {name: (one["process"], one["epoch"]) for name, one in facts.items()}

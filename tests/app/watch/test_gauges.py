@@ -6,6 +6,7 @@ from prometheus_client import generate_latest
 
 from bridge.app.watch.gauges import gauges_of
 from bridge.model import AccountId
+from bridge.model.assignments import account_assignment
 from bridge.ports.abilities.health import Health
 
 
@@ -22,3 +23,13 @@ def test_a_renamed_gauge_has_its_value_under_both_names() -> None:
         f"# HELP {old_name} Deprecated and removed in the next version: {new_name} replaces it\n"
         in text
     )
+
+
+def test_what_this_process_works_for_has_its_epoch() -> None:
+    alone = generate_latest(gauges_of(None, {}, 0.0)).decode()
+    shared = generate_latest(
+        gauges_of(None, {}, 0.0, epochs={account_assignment(AccountId("slack")): 3})
+    ).decode()
+
+    assert "bridge_assignment_epoch" not in alone
+    assert 'bridge_assignment_epoch{assignment="account slack"} 3.0' in shared

@@ -63,7 +63,7 @@ async def _facts(config: Path) -> dict[str, Any]:
         status = await store.status()
         failed = await store.failed_rows(5)
         spent = await quota_usage(store)
-        processes = await _processes(store)
+        processes = await processes_of(store)
     now = time.time()
     health = health_body.get("accounts", {})
     stalled = [name for name in accounts if _is_stalled(health.get(name, {}), now)]
@@ -95,7 +95,7 @@ async def _facts(config: Path) -> dict[str, Any]:
     }  # fmt: skip
 
 
-async def _processes(store: Store) -> list[Facts] | None:
+async def processes_of(store: Store) -> list[Facts] | None:
     """The processes that share the store; None where one has it for itself."""
     from bridge.ports.store.cluster import HasClusterState
 
