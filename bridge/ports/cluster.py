@@ -40,6 +40,10 @@ class Cluster(Protocol):
         StoreError."""
         ...
 
+    async def waiting_row(self, row: int) -> InboxRow | None:
+        """Return a row that nobody has worked on yet; None for any other. Raises StoreError."""
+        ...
+
     async def outcome_of(self, row: InboxRow) -> str:
         """Wait until another process is done with a row. Returns its outcome. Raises StoreError."""
         ...

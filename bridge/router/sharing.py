@@ -126,7 +126,7 @@ class Sharing:
         parts = self._parts
         match kind:
             case "row":
-                row = await self._shared.store.inbox_row(int(facts["row"]))
+                row = await self._shared.cluster.waiting_row(int(facts["row"]))
                 if row is not None and parts.rooms.responsibility.is_ours(row.raw):
                     await self._queue_live(row)
             case "hand_over_taken":

@@ -127,7 +127,9 @@ async def test_a_payload_that_is_handed_on_reaches_all_with_its_row(
         (signal,) = (await store.look(0)).signals
         assert (signal.kind, signal.body) == ("row", f'{{"row": "{row.id}"}}')
     assert await first.outcome_of(row.id) is None
+    assert await first.waiting_row(row.id) == row
     await second.fail_row(row.id, "odd")
+    assert await first.waiting_row(row.id) is None
     assert await first.outcome_of(row.id) == "failed: odd"
 
 

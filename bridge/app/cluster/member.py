@@ -108,6 +108,9 @@ class Member:
             self.call(Assignment(""))
         return row
 
+    async def waiting_row(self, row: int) -> InboxRow | None:
+        return await self._store.waiting_row(row)
+
     async def outcome_of(self, row: InboxRow) -> str:
         async with asyncio.timeout(_OUTCOME_SECONDS):
             outcome = await self._store.outcome_of(row.id)

@@ -71,6 +71,10 @@ class ClusterStore(Protocol):
         Raises StoreError."""
         ...
 
+    async def waiting_row(self, row: int) -> InboxRow | None:
+        """Return a row that waits; None for any other. Raises StoreError."""
+        ...
+
     async def outcome_of(self, row: int) -> str | None:
         """Return the outcome of a row; None while it waits. Raises StoreError."""
         ...

@@ -27,5 +27,8 @@ class Alone:
     async def hand_on(self, raw: Raw) -> InboxRow | None:
         raise StoreError(f"No other process works for account {raw.account!r}")
 
+    async def waiting_row(self, row: int) -> InboxRow | None:
+        raise StoreError(f"No other process kept row {row}")
+
     async def outcome_of(self, row: InboxRow) -> str:
         raise StoreError(f"No other process works on row {row.id}")

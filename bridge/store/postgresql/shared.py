@@ -66,6 +66,9 @@ class SharedStore(PostgresStore):
         now = self._clock.time()
         return await self._write(sharing.hand_on, raw, self._seal, now)
 
+    async def waiting_row(self, row: int) -> InboxRow | None:
+        return await self._read(sharing.waiting_row, row)
+
     async def outcome_of(self, row: int) -> str | None:
         return await self._look(sharing.outcome_of, row)
 

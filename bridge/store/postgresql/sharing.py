@@ -16,7 +16,7 @@ from bridge.model.assignments import (
     SentSignal,
 )
 from bridge.model.inbox_records import InboxRow
-from bridge.store import inbox
+from bridge.store import catch_up, inbox
 from bridge.store.connection import Connection
 from bridge.store.postgresql.connection import PostgresConnection
 from bridge.store.postgresql.membership import NOW
@@ -111,6 +111,12 @@ def hand_on(db: Connection, raw: Raw, seal: Seal, now: float) -> InboxRow | None
     if row is not None:
         _rows(db, _SEND, ("", "row", json.dumps({"row": str(row.id)})))
     return row
+
+
+def waiting_row(db: Connection, row: int) -> InboxRow | None:
+    """Return a row that waits; None for any other."""
+    found = _rows(db, _OUTCOME, (row,))
+    return catch_up.inbox_row(db, row) if found and found[0][0] == "waiting" else None
 
 
 def outcome_of(db: Connection, row: int) -> str | None:
