@@ -75,10 +75,12 @@ class SentSignal:
 @dataclass(frozen=True)
 class ClusterState:
     """What a process sees of the others: those alive, the assignments, the number of changes of
-    each topic, and the signals since its last look."""
+    each topic, and the signals since its last look. `now`: of the server, seconds since 1970;
+    `any_expired`: a process did not renew its row in time."""
 
     processes: Sequence[Process]
     assigned: Mapping[Assignment, Assigned]
     revisions: Mapping[str, int] = field(default_factory=dict[str, int])
     signals: Sequence[SentSignal] = ()
     now: float = 0.0
+    any_expired: bool = False

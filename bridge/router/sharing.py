@@ -113,13 +113,15 @@ class Sharing:
         await self._parts.turns.queue.look()
         self._parts.rooms.feed.woke()
 
-    async def called(self, assignment: Assignment, detail: str) -> None:
+    def lane_called(self, lane: LaneId) -> None:
+        """There is something new in a lane of this process."""
+        self._parts.outbound.lanes.wake(lane)
+
+    async def called(self, assignment: Assignment) -> None:
         """There is something new for an assignment of this process. Raises StoreError."""
         if agent_of(assignment) is not None:
             await self._parts.turns.queue.look()
             await self._parts.inbound.feedback.start()
-        elif detail:
-            self._parts.outbound.lanes.wake(LaneId(detail))
 
     async def told(self, kind: str, facts: Mapping[str, str]) -> None:
         """Another process told something to all. Raises StoreError."""

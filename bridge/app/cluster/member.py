@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
 import orjson
 import structlog
@@ -14,11 +14,12 @@ import structlog
 from bridge.app.cluster.calls import Calls
 from bridge.app.cluster.plan import plan
 from bridge.errors import StoreError
-from bridge.model import Raw
+from bridge.model import LaneId, Raw
 from bridge.model.assignments import (
     Assignment,
     ClusterState,
     ProcessId,
+    SentSignal,
     account_assignment,
 )
 from bridge.model.inbox_records import InboxRow
@@ -31,7 +32,7 @@ log = structlog.get_logger()
 RELOAD = "reload"  # the signal of a process that applied its configuration file
 
 _LOOK = 0.5  # seconds between two looks at the others
-_POLL = 1.0  # seconds between two looks for work that no call told of
+_POLL, _RARELY = 1.0, 3.0  # seconds between two looks for work that no call told of; with calls
 _LOADS = 10.0  # seconds over which loads are measured
 _OUTCOME_POLL = 0.05  # seconds between two looks whether another process is done with a row
 _OUTCOME_SECONDS = 60.0
@@ -57,7 +58,8 @@ class Member:
         self._seen = 0
         self._revisions: Mapping[str, int] = {}
         self._nudged = asyncio.Event()
-        self._called: set[tuple[Assignment, str]] = set()
+        self._called: set[Assignment] = set()
+        self._on_lane: Callable[[LaneId], None] | None = None
         self._counts: Counter[Assignment] = Counter()
         self._loads: dict[Assignment, float] = {}
         self._measured = self._polled = time.monotonic()
@@ -65,6 +67,7 @@ class Member:
         self._moving = asyncio.Lock()
         self._following: asyncio.Task[None] | None = None
         self.state = ClusterState((), {})
+        self.was_first = True  # no other process worked with the store when this one began
         self.lost = asyncio.Event()
         self._changed = asyncio.Condition()
 
@@ -127,6 +130,7 @@ class Member:
         self._seen = await self._store.newest_signal()
         self.state = await self._store.look(self._seen)
         self._revisions = self.state.revisions
+        self.was_first = all(one.id == self.process for one in self.state.processes)
 
     def measure(self, signals: Signals) -> None:
         """Count what there is to do for each account."""
@@ -144,6 +148,7 @@ class Member:
         """Take part until cancelled, or until the others hold this process for dead: `lost` is set
         then. `revised` is called for the application, with the topics that changed in the store,
         and with RELOAD."""
+        self._on_lane = sharing.lane_called
         if self._calls is not None:
             self._calls.open(self._heard)
         try:
@@ -152,11 +157,7 @@ class Member:
                     await self._step(sharing, revised)
                 except StoreError as error:
                     log.warning("cluster_look_failed", process=self.process, error=str(error))
-                try:
-                    async with asyncio.timeout(_LOOK):
-                        await self._nudged.wait()
-                except TimeoutError:
-                    pass
+                await self._listen(sharing, revised)
         finally:
             if self._following is not None:
                 self._following.cancel()
@@ -179,23 +180,41 @@ class Member:
     # --- one look -------------------------------------------------------------------------------
 
     async def _step(self, sharing: Sharing, revised: Callable[[str], Awaitable[None]]) -> None:
-        self._nudged.clear()
-        called, self._called = self._called, set()
-        for assignment, detail in called:
-            if assignment in self._own:
-                await sharing.called(assignment, detail)
         self.state = state = await self._store.look(self._seen)
-        await self._hear(state, sharing, revised)
+        await self._hear(state.signals, sharing, revised)
         await self._reload(state.revisions, sharing, revised)
         if self._following is None or self._following.done():
             # Beside the looks: what is given up may take seconds to end.
             following = self._follow(state, sharing)
             self._following = asyncio.create_task(following, name="assignments")
 
+    async def _listen(self, sharing: Sharing, revised: Callable[[str], Awaitable[None]]) -> None:
+        """Until the next look, hear what the others call and signal."""
+        until = time.monotonic() + _LOOK
+        while (left := until - time.monotonic()) > 0 and not self._store.is_lost:
+            try:
+                async with asyncio.timeout(left):
+                    await self._nudged.wait()
+            except TimeoutError:
+                return
+            self._nudged.clear()
+            called, self._called = self._called, set()
+            try:
+                for assignment in called:
+                    if assignment in self._own:
+                        await sharing.called(assignment)
+                if not called or Assignment("") in called:
+                    await self._hear(await self._store.signals(self._seen), sharing, revised)
+            except StoreError as error:
+                log.warning("cluster_look_failed", process=self.process, error=str(error))
+
     async def _hear(
-        self, state: ClusterState, sharing: Sharing, revised: Callable[[str], Awaitable[None]]
+        self,
+        signals: Sequence[SentSignal],
+        sharing: Sharing,
+        revised: Callable[[str], Awaitable[None]],
     ) -> None:
-        for signal in state.signals:
+        for signal in signals:
             self._seen = signal.seq
             try:
                 if signal.kind == RELOAD:
@@ -228,7 +247,8 @@ class Member:
 
     async def _poll(self, sharing: Sharing) -> None:
         now = time.monotonic()
-        if now - self._polled >= _POLL:
+        is_called = self._calls is not None and self._calls.is_connected
+        if now - self._polled >= (_RARELY if is_called else _POLL):
             self._polled = now
             await sharing.look()
         if now - self._measured >= _LOADS:
@@ -274,9 +294,10 @@ class Member:
         await self._store.note_loads({name: self._loads[name] for name in self._own})
 
     def _heard(self, sender: str, assignment: str, detail: str) -> None:
-        if sender == self.process:
+        if sender == self.process or (assignment and assignment not in self._own):
             return
-        if not assignment or assignment in self._own:
-            if assignment:
-                self._called.add((Assignment(assignment), detail))
+        if detail and self._on_lane is not None:
+            self._on_lane(LaneId(detail))
+        else:
+            self._called.add(Assignment(assignment))
             self._nudged.set()

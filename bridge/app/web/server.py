@@ -169,6 +169,8 @@ def web_app(bridge: Bridge, control: ControlAccess | None = None) -> Starlette:
         await asyncio.gather(*closing)
 
     async def start() -> None:
+        if bridge.member is not None and not bridge.member.was_first:
+            return  # the other processes still push what they promised
         await a2a.start()
         await pushes.start()
 

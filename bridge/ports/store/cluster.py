@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 from bridge.model import Raw
-from bridge.model.assignments import Assignment, ClusterState, ProcessId
+from bridge.model.assignments import Assignment, ClusterState, ProcessId, SentSignal
 from bridge.model.inbox_records import InboxRow
 
 
@@ -48,6 +48,10 @@ class ClusterStore(Protocol):
     async def look(self, after: int) -> ClusterState:
         """Free what dead processes worked for. Returns the state, with the signals of others behind
         this number. Raises StoreError."""
+        ...
+
+    async def signals(self, after: int) -> Sequence[SentSignal]:
+        """Return the signals of others behind this number. Raises StoreError."""
         ...
 
     async def take(self, assignments: Collection[Assignment]) -> Collection[Assignment]:

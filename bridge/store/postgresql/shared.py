@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from bridge.model import Raw
-from bridge.model.assignments import Assignment, ClusterState, ProcessId
+from bridge.model.assignments import Assignment, ClusterState, ProcessId, SentSignal
 from bridge.model.inbox_records import InboxRow
 from bridge.ports.clock import Clock
 from bridge.store.postgresql import sharing
@@ -73,10 +73,15 @@ class SharedStore(PostgresStore):
         return await self._look(sharing.outcome_of, row)
 
     async def look(self, after: int) -> ClusterState:
+        state = await self._look(sharing.state, after, self.process)
         # After an outage of the server, the others get the time to renew their rows, too.
-        if self._membership.is_steady and await self._read(sharing.any_expired):
+        if state.any_expired and self._membership.is_steady:
             await self._write(sharing.bury)
-        return await self._read(sharing.state, after, self.process)
+            state = await self._look(sharing.state, after, self.process)
+        return state
+
+    async def signals(self, after: int) -> Sequence[SentSignal]:
+        return await self._look(sharing.signals, after, self.process)
 
     async def take(self, assignments: Collection[Assignment]) -> Collection[Assignment]:
         return await self._write(sharing.take, self.process, assignments)

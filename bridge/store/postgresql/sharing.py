@@ -31,14 +31,27 @@ WHERE process IS NOT NULL AND process NOT IN (SELECT id FROM processes) RETURNIN
 """  # noqa: S608 - our own words
 _FORGET = "DELETE FROM commits WHERE process NOT IN (SELECT id FROM processes) RETURNING 1"
 _FORGET_SIGNALS = f"DELETE FROM signals WHERE at < {NOW} - $1 RETURNING 1"  # noqa: S608 - our own words
-_PROCESSES = "SELECT id, name, version, started, stopping FROM processes ORDER BY id"
-_ASSIGNED = "SELECT name, process, epoch, since, load FROM assignments"
-_REVISIONS = "SELECT name, number FROM revisions"
 _SIGNALS = """
 SELECT seq, sender, kind, body FROM signals WHERE seq > $1 AND sender <> $2 ORDER BY seq
 """
-_TIME = f"SELECT {NOW}"
-_EXPIRED = f"SELECT 1 FROM processes WHERE until < {NOW}"  # noqa: S608 - our own words
+_STATE = f"""
+SELECT CAST(json_build_object(
+  'now', {NOW},
+  'any_expired', EXISTS (SELECT 1 FROM processes WHERE until < {NOW}),
+  'processes', (
+    SELECT json_agg(json_build_array(id, name, version, started, stopping) ORDER BY id)
+    FROM processes
+  ),
+  'assignments', (
+    SELECT json_agg(json_build_array(name, process, epoch, since, load)) FROM assignments
+  ),
+  'revisions', (SELECT json_agg(json_build_array(name, number)) FROM revisions),
+  'signals', (
+    SELECT json_agg(json_build_array(seq, sender, kind, body) ORDER BY seq)
+    FROM signals WHERE seq > $1 AND sender <> $2
+  )
+) AS text)
+"""  # noqa: S608 - our own words
 _TAKE = f"""
 INSERT INTO assignments (name, process, epoch, since)
 SELECT one.value, $2, 1, {NOW} FROM unnest(CAST($1 AS text[])) AS one (value)
@@ -57,29 +70,32 @@ _STOPPING = "UPDATE processes SET stopping = 1 WHERE id = $1 RETURNING 1"
 _SEND = f"INSERT INTO signals (at, sender, kind, body) VALUES ({NOW}, $1, $2, $3) RETURNING 1"  # noqa: S608 - our own words
 
 
-def any_expired(db: Connection) -> bool:
-    """Whether a process did not renew its row in time."""
-    return bool(_rows(db, _EXPIRED))
-
-
 def bury(db: Connection) -> None:
-    """Free what dead processes worked for; forget what nobody needs any more."""
+    """Free what dead processes worked for."""
     _rows(db, _DEAD)
     for statement in (_FREE, _FORGET):
         _rows(db, statement)
-    _rows(db, _FORGET_SIGNALS, (_KEPT,))
 
 
 def state(db: Connection, after: int, own: ProcessId) -> ClusterState:
-    """Return what there is, with the signals of others behind this number."""
-    ((now,),) = _rows(db, _TIME)
+    """Return what there is, with the signals of others behind this number; in one round trip."""
+    ((text,),) = _rows(db, _STATE, (after, own))
+    found = json.loads(text)
     return ClusterState(
-        processes=[_process(*columns) for columns in _rows(db, _PROCESSES)],
-        assigned={Assignment(name): Assigned(*columns) for name, *columns in _rows(db, _ASSIGNED)},
-        revisions=dict(_rows(db, _REVISIONS)),
-        signals=[SentSignal(*columns) for columns in _rows(db, _SIGNALS, (after, own))],
-        now=float(now),
+        processes=[_process(*columns) for columns in found["processes"] or ()],
+        assigned={
+            Assignment(name): Assigned(*columns) for name, *columns in found["assignments"] or ()
+        },
+        revisions=dict(found["revisions"] or ()),
+        signals=[SentSignal(*columns) for columns in found["signals"] or ()],
+        now=found["now"],
+        any_expired=found["any_expired"],
     )
+
+
+def signals(db: Connection, after: int, own: ProcessId) -> Sequence[SentSignal]:
+    """Return the signals of others behind this number."""
+    return [SentSignal(*columns) for columns in _rows(db, _SIGNALS, (after, own))]
 
 
 def everything(db: Connection) -> ClusterState:
@@ -131,6 +147,7 @@ def outcome_of(db: Connection, row: int) -> str | None:
 def note_loads(db: Connection, own: ProcessId, loads: Mapping[Assignment, float]) -> None:
     for name, load in loads.items():
         _rows(db, _LOAD, (name, own, load))
+    _rows(db, _FORGET_SIGNALS, (_KEPT,))
 
 
 def note_stopping(db: Connection, own: ProcessId) -> None:
