@@ -50,8 +50,10 @@ class Sharing:
         awaiting = parts.recovery.catch_up.stop_awaiting(accounts)
         self._shared.background.spawn(awaiting, "first sessions")
         await parts.recovery.other_bridges.load(accounts)
+        # Those of what was ours before are in their queues.
         for row in await self._shared.store.waiting_rows():
-            self._queue(row)
+            if parts.rooms.responsibility.of_payload(row.raw) in assignments:
+                self._queue(row)
         await parts.outbound.lanes.look()
         for account in accounts:
             parts.recovery.watchdog.begins(account)
@@ -78,6 +80,7 @@ class Sharing:
         await parts.inbound.fetcher.let_go(is_ours)
         await parts.inbound.queues.let_go()
         await parts.turns.queue.let_go()
+        await parts.inbound.feedback.let_go()
         await parts.outbound.lanes.let_go(self._shared.timeouts.drain)
         self._put.clear()
 

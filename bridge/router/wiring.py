@@ -497,7 +497,7 @@ def wire_inbound(
         timeouts,
         queues.put,
     )
-    feedback = FeedbackDelivery(store, shared.agents, clock, timeouts)
+    feedback = FeedbackDelivery(store, shared.agents, clock, timeouts, shared.cluster)
     pipeline = _pipeline(shared, rooms, outbound, turns, commands, orphans, fetcher, feedback)
     committer = Committer(
         store, outbound.lanes, turns.queue, orphans, fetcher, feedback, rooms.feed

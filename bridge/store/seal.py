@@ -115,10 +115,11 @@ def check_key(db: Connection, seal: Seal) -> None:
     """Raise StoreError unless this key has sealed the store's values so far."""
     if not seal.has_key:
         return
-    row = db.execute("SELECT value FROM meta WHERE key = 'key_check'").fetchone()
-    if row is not None:
-        seal.open(row[0], KEY_CHECK)
-        return
-    db.execute(
-        "INSERT INTO meta (key, value) VALUES ('key_check', ?)", (seal.close("", KEY_CHECK),)
-    )
+    known = "SELECT value FROM meta WHERE key = 'key_check'"
+    if (row := db.execute(known).fetchone()) is None:
+        db.execute(  # another process may begin at the same moment
+            "INSERT INTO meta (key, value) VALUES ('key_check', ?) ON CONFLICT (key) DO NOTHING",
+            (seal.close("", KEY_CHECK),),
+        )
+        row = db.execute(known).fetchone()
+    seal.open(row[0], KEY_CHECK)

@@ -13,11 +13,13 @@ from bridge.content.messages.authors import agent_of
 from bridge.errors import BridgeError, Refused
 from bridge.model import FeedbackGiven, MessageId
 from bridge.model.admission import Admission
+from bridge.model.assignments import agent_assignment
 from bridge.model.times import datetime_of
 from bridge.model.turn_records import MessageRating
 from bridge.model.turns import Feedback
 from bridge.ports.agent import Agent, TakesFeedback
 from bridge.ports.clock import Clock
+from bridge.ports.cluster import Cluster
 from bridge.ports.store.feedback import FeedbackStore
 from bridge.ports.store.messages import MessageStore
 from bridge.router.inbound.context import Admitted, Planned, ended
@@ -76,14 +78,21 @@ class FeedbackDelivery:
     take now waits, also over a restart."""
 
     def __init__(
-        self, store: FeedbackStore, agents: Mapping[str, Agent], clock: Clock, timeouts: Timeouts
+        self,
+        store: FeedbackStore,
+        agents: Mapping[str, Agent],
+        clock: Clock,
+        timeouts: Timeouts,
+        cluster: Cluster,
     ) -> None:
+        self._cluster = cluster
+        self._queued: set[MessageRating] = set()
         self._store = store
         self._agents = agents
         self._clock = clock
         self._timeouts = timeouts
         self._queues: dict[str, asyncio.Queue[MessageRating]] = {}
-        self._tasks: list[asyncio.Task[None]] = []
+        self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def takes_feedback(self, agent: str) -> bool:
         return self._listener(agent) is not None
@@ -97,18 +106,33 @@ class FeedbackDelivery:
     def deliver(self, feedback: MessageRating) -> None:
         """Queue feedback that is in the store for its agent."""
         agent = feedback.pending_agent
-        if agent is None or self._listener(agent) is None:
+        if agent is None or self._listener(agent) is None or feedback in self._queued:
             return
+        if not self._is_ours(agent):
+            self._cluster.call(agent_assignment(agent))
+            return
+        self._queued.add(feedback)
         if agent not in self._queues:
             self._queues[agent] = asyncio.Queue()
-            self._tasks.append(asyncio.create_task(self._run(agent), name=f"feedback {agent}"))
+            self._tasks[agent] = asyncio.create_task(self._run(agent), name=f"feedback {agent}")
         self._queues[agent].put_nowait(feedback)
+
+    async def let_go(self) -> None:
+        """Forget feedback for agents that are not this process' any more; the store has it."""
+        for agent in [name for name in self._queues if not self._is_ours(name)]:
+            self._tasks[agent].cancel()
+            await asyncio.gather(self._tasks[agent], return_exceptions=True)
+            del self._tasks[agent], self._queues[agent]
+            self._queued = {one for one in self._queued if one.pending_agent != agent}
+
+    def _is_ours(self, agent: str) -> bool:
+        return self._cluster.owns(agent_assignment(agent))
 
     async def close(self) -> None:
         """Stop; feedback that is not handed over stays in the store."""
-        for task in self._tasks:
+        for task in self._tasks.values():
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
     def _listener(self, agent: str) -> TakesFeedback | None:
         listener = self._agents.get(agent)
@@ -121,6 +145,7 @@ class FeedbackDelivery:
             while not await self._is_over(agent, feedback):
                 attempts += 1
                 await self._clock.sleep(self._timeouts.backoff(attempts))
+            self._queued.discard(feedback)
 
     async def _is_over(self, agent: str, feedback: MessageRating) -> bool:
         """Hand the feedback over; False if it must be tried again."""

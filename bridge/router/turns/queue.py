@@ -132,6 +132,8 @@ class TurnQueue:
         if not self._is_ours(turn.agent):
             self._cluster.call(agent_assignment(turn.agent))
             return
+        if self._cluster.is_shared and not await self._is_new(turn.id):
+            return  # `look` found it in the store first
         session = self._sessions.get(_key(turn))
         if session is None or session.running is None:
             self._enqueue(turn)
@@ -279,6 +281,10 @@ class TurnQueue:
         for task in ending:
             task.cancel()
         await asyncio.gather(*ending, return_exceptions=True)
+
+    async def _is_new(self, turn: TurnId) -> bool:
+        stored = await self._store.turn(turn)
+        return stored is not None and stored.state in _OPEN and turn not in self._known
 
     def _is_ours(self, agent: str) -> bool:
         return not self._cluster.is_shared or self._cluster.owns(agent_assignment(agent))
