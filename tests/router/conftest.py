@@ -12,6 +12,7 @@ import pytest
 from bridge.content.cards.reader import NO_CARDS
 from bridge.model import AccountId, RoomId
 from bridge.ports.agent import Agent
+from bridge.ports.cluster import Cluster
 from bridge.ports.files import Files
 from bridge.ports.store.whole import Store
 from bridge.ports.tools import Toolbox
@@ -46,6 +47,7 @@ class RouterRig:
         self.memberships: tuple[AgentMembership, ...] = ()
         self.tools: Toolbox | None = None
         self.tracer: Tracer | None = None
+        self.cluster: Cluster | None = None
         self.timeouts = Timeouts(settle_grace=1.0, drain=0.5)
         self.rooms: list[Room] = []
 
@@ -72,6 +74,7 @@ class RouterRig:
             content=ContentServices(self.cards, self.files),
             tools=self.tools,
             tracer=self.tracer,
+            cluster=self.cluster,
         )
         ready = asyncio.Event()
         running = asyncio.create_task(router.run(ready.set))

@@ -1,0 +1,165 @@
+"""A router among others works for what is its own, and goes on where another one stopped."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+
+import pytest
+
+from bridge.errors import StoreError, Unavailable
+from bridge.model import AccountId, Raw
+from bridge.model.admission import Admission, Admitted
+from bridge.model.assignments import UPKEEP, Assignment, account_assignment, agent_assignment
+from bridge.model.inbox_records import InboxRow
+from bridge.model.turns import AgentEvent, AgentInput, TextDelta, Turn, TurnDone
+from bridge.router import AgentMembership
+from tests.router.conftest import RouterRig
+
+SALES, BILLING, WEB = (account_assignment(AccountId(name)) for name in ("sales", "billing", "web"))
+HELPER = agent_assignment("helper")
+
+
+class Others:
+    """A cluster whose other processes are the test."""
+
+    is_shared = True
+
+    def __init__(self, *own: Assignment) -> None:
+        self.own = set(own)
+        self.is_alive = True
+        self.calls: list[tuple[Assignment, str]] = []
+        self.told: list[tuple[str, dict[str, str]]] = []
+
+    def owns(self, assignment: Assignment) -> bool:
+        return assignment in self.own
+
+    def call(self, assignment: Assignment, detail: str = "") -> None:
+        self.calls.append((assignment, detail))
+
+    async def tell(self, kind: str, **facts: str) -> None:
+        self.told.append((kind, facts))
+
+    async def hand_on(self, raw: Raw) -> InboxRow | None:
+        raise StoreError(f"not in this test: {raw}")
+
+    async def waiting_row(self, row: int) -> InboxRow | None:
+        raise StoreError(f"not in this test: {row}")
+
+    async def outcome_of(self, row: InboxRow) -> str:
+        raise StoreError(f"not in this test: {row}")
+
+
+class Helper:
+    """Answers once for each question, and counts them; waits where a test wants that."""
+
+    name = "helper"
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.go_on = asyncio.Event()
+        self.go_on.set()
+
+    async def run(
+        self, turn: Turn, inputs: AsyncIterator[AgentInput]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        del turn, inputs
+        self.asked += 1
+        await self.go_on.wait()
+        yield TextDelta(text="helped")
+        yield TurnDone()
+
+
+@pytest.fixture
+def rig(rig: RouterRig) -> RouterRig:
+    rig.rooms.clear()
+    rig.memberships = (AgentMembership("helper", "always"),)
+    sales, billing, web = rig.connectors.values()
+    rig.room("all", (sales, "s", "both"), (billing, "b", "both"), (web, "w", "both"))
+    return rig
+
+
+async def test_only_its_own_lanes_are_sent_and_the_others_are_called(rig: RouterRig) -> None:
+    sales, billing, web = rig.connectors.values()
+    rig.cluster = others = Others()
+    async with rig.run() as router:
+        others.own = {SALES, BILLING}
+        await router.sharing.take({SALES, BILLING})
+        await rig.clock.let_work()
+        await sales.say("s", "hello")
+        await rig.clock.let_work()
+
+        assert billing.texts("b") == ["hello"]
+        assert web.texts("w") == []
+        assert (WEB, web.channel("w").lane) in others.calls
+
+        others.own.add(WEB)  # another process had left it
+        await router.sharing.take({WEB})
+        await rig.clock.let_work()
+        assert web.texts("w") == ["hello"]
+
+
+async def test_what_is_given_up_is_left_to_others_and_comes_back_whole(rig: RouterRig) -> None:
+    sales, billing, _ = rig.connectors.values()
+    rig.cluster = others = Others()
+    everything = {SALES, BILLING, WEB, HELPER, UPKEEP}
+    rig.agents = {"helper": Helper()}
+    async with rig.run() as router:
+        others.own = set(everything)
+        await router.sharing.take(everything)
+        await rig.clock.let_work()
+        others.own = {SALES}
+        await router.sharing.give_up(everything - {SALES})
+        await sales.say("s", "meanwhile")
+        await rig.clock.let_work()
+        assert billing.texts("b") == []
+        assert (HELPER, "") in others.calls
+
+        others.own = set(everything)
+        await router.sharing.take(everything - {SALES})
+        await rig.clock.let_work()
+        assert billing.texts("b") == ["meanwhile", "helped"]
+
+
+async def test_a_turn_that_a_look_found_first_runs_once(
+    rig: RouterRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sales, *_ = rig.connectors.values()
+    everything = {SALES, BILLING, WEB, HELPER, UPKEEP}
+    rig.cluster = Others(*everything)
+    rig.agents = {"helper": (helper := Helper())}
+    async with rig.run() as router:
+        await router.sharing.take(everything)
+        await rig.clock.let_work()
+        admit = rig.store.admit
+
+        async def admit_and_look(admission: Admission) -> Admitted:
+            admitted = await admit(admission)
+            await router.sharing.look()  # before the turn is taken
+            return admitted
+
+        monkeypatch.setattr(rig.store, "admit", admit_and_look)
+        await sales.say("s", "a question")
+        await rig.clock.let_work()
+        await router.sharing.look()
+        await rig.clock.let_work()
+
+        assert helper.asked == 1
+
+
+async def test_a_process_that_may_be_held_for_dead_sends_nothing(rig: RouterRig) -> None:
+    sales, billing, _ = rig.connectors.values()
+    rig.cluster = others = Others(SALES, BILLING, WEB)
+    async with rig.run() as router:
+        await router.sharing.take({SALES, BILLING, WEB})
+        await rig.clock.let_work()
+        others.is_alive = False
+        with (
+            pytest.raises(Unavailable, match="was stopped for too long"),
+            router.parts.outbound.in_flight.call(billing),
+        ):
+            pass
+        await sales.say("s", "hello")
+        await rig.clock.let_work()
+
+        assert billing.texts("b") == []
