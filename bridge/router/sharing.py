@@ -6,12 +6,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Mapping
 
+import structlog
+
+from bridge.errors import StoreError
 from bridge.model import AccountId, LaneId
 from bridge.model.assignments import UPKEEP, Assignment, account_of, agent_of
 from bridge.model.inbox_records import InboxRow
 from bridge.router.inbox import RouterInbox
 from bridge.router.reconfigure import Reconfigure
 from bridge.router.wiring import Dependencies, Parts
+
+log = structlog.get_logger()
 
 _REMEMBERED = 10_000  # rows that were put in their queues
 
@@ -66,7 +71,7 @@ class Sharing:
 
     async def give_up(self, assignments: Collection[Assignment]) -> None:
         """End with these assignments, which are nobody's from now on: what is under way is finished
-        or left as after a crash. Raises StoreError."""
+        or left as after a crash."""
         parts = self._parts
         if UPKEEP in assignments:
             await self._end_upkeep()
@@ -74,7 +79,10 @@ class Sharing:
         await asyncio.gather(*(self._reconfigure.stop_account(account) for account in accounts))
         for account in accounts:
             await self._inbox.until_kept(account)
-            await parts.recovery.reader.let_go(account)
+            try:
+                await parts.recovery.reader.let_go(account)
+            except StoreError as error:  # some messages are read once more
+                log.warning("cursors_write_failed", account=account, error=str(error))
         is_ours = parts.rooms.responsibility.is_ours
         parts.inbound.orphans.let_go(is_ours)
         await parts.inbound.fetcher.let_go(is_ours)

@@ -153,10 +153,7 @@ class Member:
             self._calls.open(self._heard)
         try:
             while not self._store.is_lost:
-                try:
-                    await self._step(sharing, revised)
-                except StoreError as error:
-                    log.warning("cluster_look_failed", process=self.process, error=str(error))
+                await self._safely(self._step(sharing, revised))
                 await self._listen(sharing, revised)
         finally:
             if self._following is not None:
@@ -185,7 +182,7 @@ class Member:
         await self._reload(state.revisions, sharing, revised)
         if self._following is None or self._following.done():
             # Beside the looks: what is given up may take seconds to end.
-            following = self._follow(state, sharing)
+            following = self._safely(self._follow(state, sharing))
             self._following = asyncio.create_task(following, name="assignments")
 
     async def _listen(self, sharing: Sharing, revised: Callable[[str], Awaitable[None]]) -> None:
@@ -199,14 +196,24 @@ class Member:
                 return
             self._nudged.clear()
             called, self._called = self._called, set()
-            try:
-                for assignment in called:
-                    if assignment in self._own:
-                        await sharing.called(assignment)
-                if not called or Assignment("") in called:
-                    await self._hear(await self._store.signals(self._seen), sharing, revised)
-            except StoreError as error:
-                log.warning("cluster_look_failed", process=self.process, error=str(error))
+            for assignment in called & self._own:
+                await self._safely(sharing.called(assignment))
+            if not called or Assignment("") in called:
+                await self._safely(self._look_for_signals(sharing, revised))
+
+    async def _look_for_signals(
+        self, sharing: Sharing, revised: Callable[[str], Awaitable[None]]
+    ) -> None:
+        await self._hear(await self._store.signals(self._seen), sharing, revised)
+
+    async def _safely(self, work: Awaitable[None]) -> None:
+        """Whatever fails, this process goes on with its part: the others reckon with it."""
+        try:
+            await work
+        except StoreError as error:
+            log.warning("cluster_look_failed", process=self.process, error=str(error))
+        except Exception:
+            log.exception("cluster_look_crashed", process=self.process)
 
     async def _hear(
         self,
@@ -215,7 +222,8 @@ class Member:
         revised: Callable[[str], Awaitable[None]],
     ) -> None:
         for signal in signals:
-            self._seen = signal.seq
+            if signal.seq <= self._seen:
+                continue
             try:
                 if signal.kind == RELOAD:
                     await revised(RELOAD)
@@ -223,6 +231,7 @@ class Member:
                     await sharing.told(signal.kind, orjson.loads(signal.body))
             except (KeyError, ValueError) as error:  # of another version
                 log.warning("signal_not_understood", kind=signal.kind, error=repr(error))
+            self._seen = signal.seq  # not where the store failed: it is heard again
 
     async def _reload(
         self,
@@ -237,13 +246,10 @@ class Member:
         self._revisions = revisions
 
     async def _follow(self, state: ClusterState, sharing: Sharing) -> None:
-        try:
-            async with self._moving:
-                if not self._leaving:
-                    await self._move(state, sharing)
-                await self._poll(sharing)
-        except StoreError as error:
-            log.warning("assignments_not_followed", process=self.process, error=str(error))
+        async with self._moving:
+            if not self._leaving:
+                await self._move(state, sharing)
+            await self._poll(sharing)
 
     async def _poll(self, sharing: Sharing) -> None:
         now = time.monotonic()
