@@ -1,7 +1,9 @@
-"""Every check of the project: `python -m tests [--fast | --search ROUNDS] [pytest arguments]`.
+"""Every check of the project: `python -m tests [--fast | --whole | --search ROUNDS] [pytest
+arguments]`.
 
 --fast    lint, layers, types and the tests that start no program and no browser and read no corpus,
           with a fifth of the examples and of large input: the inner loop of a developer
+--whole   all examples and input of full size, of which every other run takes half; by hand
 --search  the property tests alone, so many rounds, each with other random examples; by hand, for
           as long as one likes. Everywhere else property tests take the same examples every time.
 """
@@ -18,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.examples import FAST as FAST_TESTS
+from tests.examples import WHOLE as WHOLE_TESTS
 
 ROOT = Path(__file__).parent.parent
 SCRIPTS = Path(sys.executable).parent
@@ -65,6 +68,9 @@ def main(arguments: Sequence[str]) -> int:
             ENVIRONMENT.pop("UACS_CORPUS", None)
             ENVIRONMENT[FAST_TESTS] = "1"
             return _check([*PYTEST, *FAST, *rest])
+        case ["--whole", *rest]:
+            ENVIRONMENT[WHOLE_TESTS] = "1"
+            return _check([*PYTEST, *rest])
         case rest:
             return _check([*PYTEST, *rest])
 
@@ -92,7 +98,7 @@ def _search(rounds: int, rest: list[str]) -> int:
     for seed in range(first, first + rounds):
         _title(f"examples of seed {seed}")
         seeded = [*PYTEST, *SEARCHED, f"--hypothesis-seed={seed}", *rest]
-        if _run(seeded, more={SEARCH: "1"}).code:
+        if _run(seeded, more={SEARCH: "1", WHOLE_TESTS: "1"}).code:
             failed.append(seed)
     print(f"failed with seeds {failed}" if failed else f"{rounds} rounds found nothing")
     return 1 if failed else 0

@@ -48,24 +48,39 @@ _DEFAULT_PORT = 8080  # of `web.port`
 _FOLDERS = {"app/demo": "browser", "pictures": "browser", "corpus": "corpus", "e2e": "process"}
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect no garbage while tests are collected: all that is made then stays."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests that `python -m tests --fast` omits."""
     for item in items:
-        if item.path.is_relative_to(_HERE):
-            for folder, marker in _FOLDERS.items():
-                if item.path.is_relative_to(_HERE / folder):
-                    item.add_marker(marker)
-            if isinstance(item, pytest.Function) and _runs_the_bridge(item.module):
-                item.add_marker("process")
-
-
-def pytest_collection_finish() -> None:
-    """Exclude the modules and tests from later garbage collections, which they would slow down."""
-    gc.collect()
-    gc.freeze()
+        module = item.module if isinstance(item, pytest.Function) else None
+        for marker in _markers_of(item.path, module):
+            item.add_marker(marker)
 
 
 @cache
+def _markers_of(path: Path, module: ModuleType | None) -> list[str]:
+    if not path.is_relative_to(_HERE):
+        return []
+    markers = [marker for folder, marker in _FOLDERS.items() if path.is_relative_to(_HERE / folder)]
+    return [*markers, *(["process"] if module is not None and _runs_the_bridge(module) else [])]
+
+
+def pytest_collection_finish() -> None:
+    """Exclude modules and tests from later collections of garbage, and let these be fewer."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)  # at 700, as by default, they take a tenth of all time
+
+
 def _runs_the_bridge(module: ModuleType) -> bool:
     """Whether a test module uses the whole bridge and the local platforms of `tests.e2e`."""
     return any(

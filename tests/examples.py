@@ -1,17 +1,21 @@
-"""How much property tests and tests of large input do: a fifth in `python -m tests --fast`."""
+"""How much property tests and tests of large input do: half of what they say, all of it in
+`python -m tests --whole` and `--search`, a fifth in `--fast`. Tests that are marked `long` do all.
+"""
 
 from __future__ import annotations
 
 import os
 
 FAST = "UACS_FAST_TESTS"  # set: by --fast
+WHOLE = "UACS_WHOLE_TESTS"  # set: by --whole and --search
+_DIVISOR = 5 if os.environ.get(FAST) else 1 if os.environ.get(WHOLE) else 2
 
 
 def examples(count: int) -> int:
-    """Return `count`, or a fifth of it, at least five, in the inner loop."""
-    return max(count // 5, 5) if os.environ.get(FAST) else count
+    """Return the part of `count` that this run takes, at least five."""
+    return max(count // _DIVISOR, 5)
 
 
 def large(count: int) -> int:
-    """Return `count`, or a fifth of it in the inner loop."""
-    return count // 5 if os.environ.get(FAST) else count
+    """Return the part of `count` that this run takes."""
+    return count // _DIVISOR

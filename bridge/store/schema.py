@@ -47,6 +47,8 @@ def open_to_write(
             check_whole(db, path)
         _set_up(db, path, synchronous)
         is_new = version_of(db) == 0
+        if is_new and isinstance(db, sqlite3.Connection):  # SQLCipher cannot copy from it
+            _newest_schema().backup(db)
         migrate(db, steps)
         if is_new:  # nothing was ever freed without being overwritten
             db.execute("INSERT INTO meta (key, value) VALUES ('overwrites_freed', 1)")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import subprocess
 import sys
 import threading
@@ -287,28 +288,44 @@ def _arguments(command: str) -> list[str]:
     return given
 
 
+# Runs each command; prints for each its exit code, what it wrote, and the large packages that it
+# was the first to import.
+RUN_COMMANDS = """
+import contextlib, io, json, sys
+from bridge.app.cli import main
+large, command_lines = json.load(sys.stdin)
+for command_line in command_lines:
+    sys.argv, sys.stdin, code = ["uacs-bridge", *command_line], io.StringIO("a secret"), None
+    with contextlib.redirect_stdout(io.StringIO()) as text, contextlib.redirect_stderr(text):
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+    imported = [name for name in large if name in sys.modules]
+    large = [name for name in large if name not in imported]
+    print(json.dumps([command_line, code, text.getvalue(), imported]))
+"""
+
+
 @pytest.mark.process
-@pytest.mark.parametrize("command", _reading_commands())
-def test_an_invalid_file_is_reported_before_large_imports(command: str, tmp_path: Path) -> None:
+def test_an_invalid_file_is_reported_before_large_imports(tmp_path: Path) -> None:
     path = tmp_path / "bridge.yaml"
     path.write_text("rooms: [\n")
     large = (
         "aiohttp", "botbuilder", "discord", "httpx", "mcp", "slack_bolt", "starlette", "uvicorn",
     )  # fmt: skip
-    code = (
-        f"import sys\nsys.argv = ['uacs-bridge', *{_arguments(command)!r}, '-c', {str(path)!r}]\n"
-        "from bridge.app.cli import main\n"
-        "try:\n    main()\nexcept SystemExit as end:\n    print(end.code)\n"
-        f"print([name for name in {large} if name in sys.modules])\n"
-    )
+    command_lines = [[*_arguments(command), "-c", str(path)] for command in _reading_commands()]
 
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT,
-        input="a secret",
+        [sys.executable, "-c", RUN_COMMANDS], capture_output=True, text=True, check=True, cwd=ROOT,
+        input=json.dumps([large, command_lines]),
     )  # fmt: skip
 
-    assert "is not valid YAML" in done.stderr + done.stdout
-    assert done.stdout.splitlines()[-1] == "[]"
+    results = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [command_line for command_line, *_ in results] == command_lines
+    assert {tuple(c): code for c, code, *_ in results if code not in (1, 2)} == {}
+    assert {tuple(c): text for c, _, text, _ in results if "is not valid YAML" not in text} == {}
+    assert {tuple(c): imported for c, _, _, imported in results if imported} == {}
 
 
 @pytest.mark.process

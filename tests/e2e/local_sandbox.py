@@ -118,6 +118,7 @@ def configuration(
         "agents": {"echo": {"kind": "echo", "pace": 0.01}},
         "store": {"path": str(store)},
         "web": {"port": 0},
+        "catch_up": {"requests_per_minute": 6000},  # 30 would make each start wait two seconds
     }
 
 

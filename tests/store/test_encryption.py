@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing
 from pathlib import Path
@@ -40,15 +41,29 @@ WORDS = (b"quicksilver", b"Annabelle", b"payloadword", b"filewords")
 
 @pytest.fixture(autouse=True)
 def users_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, USERS_KEY)
-    monkeypatch.setitem(vault.SCRYPT, "n", 2)  # 0.1 s each is for real keys
+    use_key(monkeypatch)
+
+
+def use_key(patched: pytest.MonkeyPatch) -> None:
+    patched.setenv(VARIABLE, USERS_KEY)
+    patched.setitem(vault.SCRYPT, "n", 2)  # 0.1 s each is for real keys
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty encrypted store to copy from: its migrations cost more than a test."""
+    path = tmp_path_factory.mktemp("encrypted") / "data" / "bridge.sqlite3"
+    with pytest.MonkeyPatch.context() as patched:
+        use_key(patched)
+        maintenance.create(path)
+        maintenance.encrypt(path)
+    return path
 
 
 @pytest.fixture
-def encrypted(path: Path) -> Path:
+def encrypted(path: Path, empty: Path) -> Path:
     """An empty encrypted store."""
-    maintenance.create(path)
-    maintenance.encrypt(path)
+    shutil.copytree(empty.parent, path.parent)
     return path
 
 

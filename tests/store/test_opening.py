@@ -24,7 +24,13 @@ from bridge.store.blobs import open_blobs
 from bridge.store.maintenance import backup, create, encrypt, restore, schema_version
 from bridge.store.maintenance import migrate as migrate_store
 from bridge.store.place import standing, traces
-from bridge.store.schema import migrate, migrations, newest_version, version_of
+from bridge.store.schema import (
+    build_search_index,
+    migrate,
+    migrations,
+    newest_version,
+    version_of,
+)
 from bridge.store.sizes import database_size
 from bridge.store.vault import VARIABLE, data_key_of
 from bridge.testing.clock import ManualClock
@@ -554,6 +560,24 @@ def test_a_migration_is_applied_once_and_atomically(tmp_path: Path) -> None:
 
         assert version_of(db) == newest_version() + 1
         assert db.execute("SELECT name FROM sqlite_master WHERE name = 'half'").fetchall() == []
+
+
+async def test_a_new_store_has_the_schema_that_the_migrations_make(
+    store: SqliteStore, path: Path, tmp_path: Path
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "migrated", isolation_level=None)) as migrated:
+        migrate(migrated, migrations())
+        build_search_index(migrated)
+        with closing(sqlite3.connect(path)) as new:
+            assert _schema(new) == _schema(migrated)
+
+
+def _schema(db: sqlite3.Connection) -> list[object]:
+    header = [
+        db.execute(f"PRAGMA {name}").fetchall() for name in ("user_version", "application_id")
+    ]
+    objects = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
+    return [*header, *db.execute(objects).fetchall()]
 
 
 def _names(folder: Path) -> list[str]:

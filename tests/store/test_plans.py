@@ -8,6 +8,7 @@ import pytest
 
 from bridge.store import SqliteStore
 from bridge.store.queries import read_queries
+from bridge.testing.clock import ManualClock
 
 FILES = (
     "archive", "catch_up", "changes", "inbox", "links", "reactions", "outbox", "people", "reading",
@@ -123,6 +124,12 @@ SORTED = {
     "reactions", "reactions_of_number", "waiting_marks", "marks_in_lane", "waiting_by_account",
 }  # fmt: skip
 QUERIES = [(file, name) for file in FILES for name in read_queries(file)]
+
+
+@pytest.fixture
+def store(clock: ManualClock) -> SqliteStore:
+    """A store in memory: its schema, and with it its plans, are those of a file."""
+    return SqliteStore.in_memory(clock)
 
 
 @pytest.mark.parametrize(("file", "name"), QUERIES)

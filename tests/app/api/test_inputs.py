@@ -68,7 +68,7 @@ async def test_any_body_and_any_query_get_an_answer(requests: Requests) -> None:
 
 @pytest.mark.long
 @pytest.mark.timeout(1800)
-@settings(max_examples=examples(1500))
+@settings(max_examples=1500)
 @given(REQUESTS)
 async def test_any_body_and_any_query_get_an_answer_for_long(requests: Requests) -> None:
     await _must_be_answered(*requests)

@@ -175,7 +175,7 @@ def test_every_word_is_shown_once_in_order_or_reported_as_a_loss(
 
 @pytest.mark.long
 @pytest.mark.timeout(3600)
-@settings(DRAWN, max_examples=examples(1_500))
+@settings(DRAWN, max_examples=1_500)
 @given(card=cards(3))
 def test_large_cards_obey_slacks_rules_and_lose_no_word_silently(card: Card) -> None:
     for rendering in RENDERINGS.values():

@@ -66,7 +66,7 @@ def test_a_written_document_is_read_back_unchanged(document: Document) -> None:
 
 
 @pytest.mark.long
-@settings(max_examples=examples(10_000))
+@settings(max_examples=10_000)
 @given(SAYABLE.documents())
 def test_a_large_written_document_is_read_back_unchanged(document: Document) -> None:
     check_round_trip(document)

@@ -352,7 +352,7 @@ def test_the_fast_writer_writes_the_same_as_the_full_writer(document: Document) 
 
 
 @pytest.mark.long
-@settings(max_examples=examples(20_000))
+@settings(max_examples=20_000)
 @given(DOCUMENT, TYPED | ORDINARY)
 def test_many_trees_and_strings_satisfy_all_properties(document: Document, markdown: str) -> None:
     holds_for_a_tree(document)
