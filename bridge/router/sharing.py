@@ -32,13 +32,18 @@ class Sharing:
         self._parts = parts
         self._reconfigure = reconfigure
         self._put: dict[int, None] = {}
+        self._queueing = asyncio.Lock()
         self._upkeep: list[asyncio.Task[None]] = []
 
     # --- work that comes and goes ---------------------------------------------------------------
 
     async def take(self, assignments: Collection[Assignment]) -> None:
         """Begin with these assignments, which are this process' from now on: go on where the last
-        process stopped. Raises StoreError."""
+        process stopped. Raises StoreError; another call goes on then."""
+        async with self._queueing:  # live rows wait behind those that the last process left
+            await self._take(assignments)
+
+    async def _take(self, assignments: Collection[Assignment]) -> None:
         parts, connectors = self._parts, self._shared.connectors
         accounts = [
             account
@@ -139,9 +144,10 @@ class Sharing:
         parts = self._parts
         match kind:
             case "row":
-                row = await self._shared.cluster.waiting_row(int(facts["row"]))
-                if row is not None and parts.rooms.responsibility.is_ours(row.raw):
-                    await self._queue_live(row)
+                async with self._queueing:
+                    row = await self._shared.cluster.waiting_row(int(facts["row"]))
+                    if row is not None and parts.rooms.responsibility.is_ours(row.raw):
+                        await self._queue_live(row)
             case "hand_over_taken":
                 await parts.turns.hand_overs.load()
                 await parts.turns.queue.told(kind, facts)

@@ -236,8 +236,9 @@ class CatchUp:
         for account, inbound_channels in channels.items():
             if self._connectors[account].abilities.history is not None:
                 for channel in inbound_channels:
-                    self._awaited.add((account, channel.key))
-                    self._queues.hold(channel.key)
+                    if (account, channel.key) not in self._awaited:
+                        self._awaited.add((account, channel.key))
+                        self._queues.hold(channel.key)
 
     async def stop_awaiting(self, accounts: Collection[AccountId]) -> None:
         """Let the channels of those accounts go on that still have no session."""
