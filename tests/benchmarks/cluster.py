@@ -24,8 +24,8 @@ from tests.e2e.processes import SandboxProcess, Spot, rooms_across, sandbox_besi
 from tests.e2e.servers import PostgresServer, nats_server, postgres_server
 
 _TICKS = os.sysconf("SC_CLK_TCK")
-_AT_ONCE = 24  # people who write at the same time
-_CHANNELS = 6  # of each workspace
+_AT_ONCE = 48  # people who write at the same time
+_CHANNELS = 24  # of each workspace: Slack takes one post a second in each
 
 
 @dataclass(frozen=True)
