@@ -60,6 +60,8 @@ class Sharing:
         awaiting = parts.recovery.catch_up.stop_awaiting(accounts)
         self._shared.background.spawn(awaiting, "first sessions")
         await parts.recovery.other_bridges.load(accounts)
+        for account in accounts:
+            await parts.recovery.catch_up.take(account)
         # Those of what was ours before are in their queues.
         for row in await self._shared.store.waiting_rows():
             if parts.rooms.responsibility.of_payload(row.raw) in assignments:

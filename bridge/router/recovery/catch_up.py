@@ -13,7 +13,7 @@ from typing import Protocol
 import structlog
 
 from bridge.errors import BridgeError, RateLimited, Refused, StoreError
-from bridge.model import AccountId, ChannelRef, Raw
+from bridge.model import AccountId, ChannelRef, Raw, join_key
 from bridge.ports.abilities.platform_history import PlatformHistory, Unreadable
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
@@ -113,7 +113,10 @@ class CatchUp:
         self._places: defaultdict[AccountId, Places] = defaultdict(Places)
         self._rounds = Rounds(clock)
         self._readings: defaultdict[str, set[Reading]] = defaultdict(set)
-        self._stopped: float | None = None  # when the last process stopped, if it noted that
+        # When the last process stopped, and when it gave an account up, if it noted that.
+        self._stopped: float | None = None
+        self._given_up: dict[AccountId, float] = {}
+        self._taken: dict[AccountId, float] = {}
         self._unread_at_stop: set[_AccountChannel] = set()
         self._started = self._stopping_at = clock.time()
         self._covered: dict[_AccountChannel, int] = {}  # the `run` of the last reading
@@ -192,6 +195,19 @@ class CatchUp:
             self._stopped = float(note["at"])
             self._unread_at_stop = {(AccountId(account), key) for account, key in note["unread"]}
 
+    async def take(self, account: AccountId) -> None:
+        """Read how another process gave the account up. The note is removed: a crash leaves none.
+        Raises StoreError."""
+        key = _given_up(account)
+        value = await self._store.get_value(ROUTER_VALUES, key)
+        self._given_up.pop(account, None)
+        if value is not None:
+            await self._store.remove_value(ROUTER_VALUES, key)
+            note = json.loads(value)
+            self._given_up[account] = float(note["at"])
+            self._unread_at_stop |= {(account, channel) for channel in note["unread"]}
+        self._taken[account] = self._clock.time()
+
     def receivers_stop(self) -> None:
         """Note that nothing is received from now on."""
         self._stopping_at = self._clock.time()
@@ -253,6 +269,8 @@ class CatchUp:
         StoreError."""
         await self._note_echoes()
         own = {key for key in self._runs.keys() | self._awaited if key[0] == account}
+        unread = sorted(channel for _, channel in own - self._current)
+        note = json.dumps({"at": self._clock.time(), "unread": unread})
         for key in own & self._awaited:
             self._queues.release(key[1])
         self._awaited -= own
@@ -261,6 +279,8 @@ class CatchUp:
             for key in own:
                 noted.pop(key, None)
         self._rounds.forget(account)
+        self._unread_at_stop -= own
+        await self._store.put_value(ROUTER_VALUES, _given_up(account), note)
 
     def lose_sight_of(self, account: AccountId, channels: list[ChannelRef]) -> list[ChannelRef]:
         """Hold the channels until they are read, because events may have been missed. Returns those
@@ -411,9 +431,11 @@ class CatchUp:
     def _live_wait(self, account: AccountId, channel: ChannelRef) -> float:
         """How long live events wait for the platform's limits. Shorter in the first session after
         a clean stop a moment ago: only messages of that moment may have been missed."""
-        key, stopped = (account, channel.key), self._stopped
+        key, stopped, began = (account, channel.key), self._stopped, self._started
+        if account in self._taken:
+            stopped, began = self._given_up.get(account), self._taken[account]
         first = self._runs.get(key, 0) <= 1 and key not in self._unread_at_stop
-        if stopped is None or not first or self._started - stopped > self._timeouts.clean_stop:
+        if stopped is None or not first or began - stopped > self._timeouts.clean_stop:
             return self._timeouts.live_wait
         return self._timeouts.live_wait_after_clean_stop
 
@@ -590,6 +612,11 @@ class _Missed:
         if self._left_out:
             first, last = self._left_out[0], self._left_out[-1]
             yield Unreadable(_posted_at(connector, first), _posted_at(connector, last), self._count)
+
+
+def _given_up(account: AccountId) -> str:
+    """The key of the note of a process that gave an account up."""
+    return join_key("given up", account)
 
 
 def _posted_at(connector: Connector, raw: Raw) -> float:

@@ -8,11 +8,13 @@ import pytest
 
 from bridge.errors import RateLimited
 from bridge.model import ChannelRef, Raw
+from bridge.model.assignments import account_assignment
 from bridge.ports.store.key_values import ROUTER_VALUES
 from bridge.store import SqliteStore
 from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
 from tests.router.fake_connector import FakeConnector, FakeWithHistory
+from tests.router.test_sharing import Others
 
 CHANNELS = [f"s{number:02d}" for number in range(30)]
 BACKGROUND, LIVE = 20.0, 0.2  # seconds until a reading has its turn
@@ -215,6 +217,31 @@ async def test_live_events_wait_less_for_the_limits_after_a_clean_stop_a_moment_
 
     wait_limit = getattr(pairs.rig.timeouts, timeout)
     assert (CHANNELS[0], wait_limit) in pairs.sales.reads
+
+
+@pytest.mark.parametrize(
+    ("end", "timeout"), [("given up", "live_wait_after_clean_stop"), ("crashed", "live_wait")]
+)
+async def test_live_events_wait_less_where_another_process_gave_the_account_up(
+    pairs: ChannelPairs, end: str, timeout: str
+) -> None:
+    everything = {account_assignment(account) for account in pairs.rig.connectors}
+    pairs.rig.cluster = others = Others(*everything)
+    async with pairs.rig.run() as router:
+        await router.sharing.take(everything)
+        await pairs.clock.advance(BACKGROUND * 10)
+        if end == "given up":
+            others.own.clear()
+            await router.sharing.give_up(everything)
+    pairs.sales.reads.clear()
+    others.own = set(everything)
+    async with pairs.rig.run() as router:
+        await router.sharing.take(everything)
+        await pairs.clock.let_work()
+        await pairs.sales.say(CHANNELS[0], "live")
+        await pairs.clock.advance(1)
+
+    assert (CHANNELS[0], getattr(pairs.rig.timeouts, timeout)) in pairs.sales.reads
 
 
 async def test_a_channel_that_was_not_read_before_a_clean_stop_counts_as_after_a_crash(
