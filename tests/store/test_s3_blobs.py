@@ -345,8 +345,9 @@ def test_memory_use_does_not_grow_with_the_file(server: S3Server, tmp_path: Path
     done = subprocess.run(
         [sys.executable, "-m", "tests.store.large_blob", str(tmp_path / "b.blobs"), "50",
          server.url, place.bucket],
-        capture_output=True, text=True, check=True,
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
 
+    assert done.returncode == 0, done.stderr
     grown = float(done.stdout.split()[-1])
     assert grown < 45
