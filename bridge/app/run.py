@@ -131,7 +131,7 @@ async def _run_once(
         control.close()
         await bridge.close()
         log.info("bridge_stopped")
-    return not stop.is_set()
+    return bridge.member is not None and bridge.member.lost.is_set()
 
 
 async def _take_part(bridge: Bridge, reloader: Reloader, running: asyncio.Event) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NewType
+from typing import NewType
 
 from bridge.model.refs import AccountId
 
 Assignment = NewType("Assignment", str)
 ProcessId = NewType("ProcessId", str)
-Topic = Literal["bans", "hand_overs", "pairings", "direct_messages", "floor", "rooms"]
 
 UPKEEP = Assignment("upkeep")  # what is done once for the whole store, and events of programs
 _ACCOUNT, _AGENT = "account ", "agent "

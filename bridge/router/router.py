@@ -96,12 +96,8 @@ class Router:
 
     async def _prepare(self) -> None:
         """Read what is kept in memory, and begin what looks after the accounts."""
-        rooms, turns, recovery = self.parts.rooms, self.parts.turns, self.parts.recovery
-        await rooms.bans.load()
-        await turns.hand_overs.load()
-        await turns.floor.load()
-        await turns.access.load()
-        await rooms.directs.load()
+        recovery = self.parts.recovery
+        await self.sharing.load()
         await recovery.catch_up.start()
         await recovery.other_bridges.start()
         await recovery.watchdog.start()

@@ -4,7 +4,7 @@ what the others do."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 
 import structlog
 
@@ -31,9 +31,21 @@ class Sharing:
         self._shared = shared
         self._parts = parts
         self._reconfigure = reconfigure
+        self._loads: Mapping[str, Callable[[], Awaitable[None]]] = {
+            "bans": parts.rooms.bans.load,
+            "hand_overs": parts.turns.hand_overs.load,
+            "floor": parts.turns.floor.load,
+            "pairings": parts.turns.access.load,
+            "direct_messages": parts.rooms.directs.load,
+        }
         self._put: dict[int, None] = {}
         self._queueing = asyncio.Lock()
         self._upkeep: list[asyncio.Task[None]] = []
+
+    async def load(self) -> None:
+        """Read from the store what this process keeps in memory. Raises StoreError."""
+        for load in self._loads.values():
+            await load()
 
     # --- work that comes and goes ---------------------------------------------------------------
 
@@ -163,15 +175,7 @@ class Sharing:
     async def revised(self, topic: str) -> None:
         """What this process keeps in memory of a topic has changed in the store. Raises
         StoreError."""
-        rooms, turns = self._parts.rooms, self._parts.turns
-        load = {
-            "bans": rooms.bans.load,
-            "direct_messages": rooms.directs.load,
-            "hand_overs": turns.hand_overs.load,
-            "pairings": turns.access.load,
-            "floor": turns.floor.load,
-        }.get(topic)
-        if load is not None:
+        if (load := self._loads.get(topic)) is not None:
             await load()
 
     async def _queue_live(self, row: InboxRow) -> None:

@@ -12,6 +12,7 @@ import orjson
 import structlog
 
 from bridge.errors import ConfigError
+from bridge.router.runtime.background import Background
 from bridge.runtime.extras import how_to_install
 
 log = structlog.get_logger()
@@ -40,6 +41,7 @@ class Calls:
         self._token = token
         self._subject = f"uacs-bridge.{hashlib.sha256(store.encode()).hexdigest()[:16]}"
         self._client: Any = None
+        self._sending = Background()
         self._task: asyncio.Task[None] | None = None
         self.is_connected = False
         self._closing = False
@@ -53,13 +55,15 @@ class Calls:
         """Send a call, without waiting."""
         if self.is_connected:
             payload = orjson.dumps([sender, assignment, detail])
-            asyncio.get_running_loop().create_task(self._publish(payload))
+            self._sending.spawn(self._publish(payload), "call")
 
     async def close(self) -> None:
         self._closing = True
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
+        self._sending.cancel()
+        await self._sending.wait()
         if self._client is not None:
             try:
                 async with asyncio.timeout(_CONNECT_SECONDS):

@@ -57,7 +57,7 @@ def _taken(
     """Each free assignment is for the process with the least to do; the heaviest go first."""
     take: list[Assignment] = []
     for name in sorted(free, key=lambda name: (-weights[name], name)):
-        lightest = min(loads, key=lambda process: (loads[process], process))
+        lightest = _lightest(loads)
         loads[lightest] += weights[name]
         former = state.assigned.get(name)
         left_alone = former is not None and state.now - former.since > _LEFT_ALONE
@@ -74,11 +74,15 @@ def _moved(
     loads: Mapping[ProcessId, float],
 ) -> list[Assignment]:
     """The assignment whose move to the process with the least to do relieves this one most."""
-    lightest = min(loads, key=lambda process: (loads[process], process))
-    gap = loads[own] - loads[lightest]
+    gap = loads[own] - loads[_lightest(loads)]
     average = sum(loads.values()) / len(loads)
     settled = [name for name in mine if state.now - state.assigned[name].since > _STAYS]
     gains = {name: min(weights[name], gap - weights[name]) for name in settled}
     least = max(_RELIEF, _SHARE * average)
     fitting = [name for name, gain in gains.items() if gain >= least]
     return [max(fitting, key=lambda name: (gains[name], name))] if fitting else []
+
+
+def _lightest(loads: Mapping[ProcessId, float]) -> ProcessId:
+    """The process with the least to do; all processes name the same one."""
+    return min(loads, key=lambda process: (loads[process], process))

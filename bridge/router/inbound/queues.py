@@ -98,8 +98,7 @@ class InboundQueues:
         done when this returns. The rows stay in the inbox."""
         working: set[asyncio.Task[None]] = set()
         for source in self._sources.values():
-            lost = [row for row in source.rows if not self._is_ours(row.raw)]
-            source.rows = deque(row for row in source.rows if row not in lost)
+            source.rows = deque(row for row in source.rows if self._is_ours(row.raw))
             if source.task is not None and source.current and not self._is_ours(source.current.raw):
                 working.add(source.task)
         if working:
