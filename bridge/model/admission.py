@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bridge.model.archive_records import Change, DeletedCopy, NewMessage, Orphan, Timeline
+from bridge.model.inbox_records import InboxRow
 from bridge.model.operations import DeleteMessage, Operation
 from bridge.model.outbox_records import Settlement
 from bridge.model.people import Person
@@ -41,6 +42,15 @@ class Admission:
     gone: tuple[DeletedCopy, ...] = ()
     removals: tuple[DeleteMessage, ...] = ()
     orphans: tuple[Orphan, ...] = ()
+
+
+@dataclass(frozen=True)
+class AdmittedRow:
+    """A payload that was kept with what it changes; `repeat`: its message was archived before, and
+    nothing was added but the row, which is done."""
+
+    row: InboxRow
+    repeat: bool = False
 
 
 @dataclass(frozen=True)

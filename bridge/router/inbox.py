@@ -26,6 +26,7 @@ from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.inbox import InboxStore
 from bridge.ports.store.messages import MessageStore
+from bridge.router.inbound.fast_path import FastPath
 from bridge.router.inbound.orphans import Orphans
 from bridge.router.inbound.queues import InboundQueues
 from bridge.router.outbound.lanes import Lanes
@@ -200,6 +201,7 @@ class Keeper:
     catch_up: CatchUp
     orphans: Orphans
     queues: InboundQueues
+    fast_path: FastPath
     responsibility: Responsibility
 
     async def keep(self, raw: Raw) -> bool:
@@ -207,16 +209,23 @@ class Keeper:
         if self.responsibility.comes_anywhere(raw):
             return await self._keep_for_owner(raw)
         current = raw.channel is not None and self.catch_up.is_current(raw.account, raw.channel)
-        row = await self.store.accept(raw, advance=current)
-        if row is None:
-            metrics.REPEATED.labels(raw.account).inc()
-            return False
-        metrics.KEPT.labels(raw.account).inc()
-        self.catch_up.live_event_received(raw)
-        if self.catch_up.has_passed(raw):
-            self.orphans.doubt(row)
-        self.queues.put(row)
-        self.catch_up.live_event_kept(raw)
+        late = self.catch_up.has_passed(raw)
+        if (fresh := await self.fast_path.take(raw, late=late, advance=current)) is not None:
+            (metrics.KEPT if fresh else metrics.REPEATED).labels(raw.account).inc()
+            if fresh:
+                self.catch_up.live_event_received(raw)
+            return fresh
+        with self.queues.expecting(raw):
+            row = await self.store.accept(raw, advance=current)
+            if row is None:
+                metrics.REPEATED.labels(raw.account).inc()
+                return False
+            metrics.KEPT.labels(raw.account).inc()
+            self.catch_up.live_event_received(raw)
+            if self.catch_up.has_passed(raw):  # perhaps since
+                self.orphans.doubt(row)
+            self.queues.put(row)
+            self.catch_up.live_event_kept(raw)
         return True
 
     async def _keep_for_owner(self, raw: Raw) -> bool:

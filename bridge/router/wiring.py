@@ -43,6 +43,7 @@ from bridge.router.inbound.attachments import AttachmentFetcher, KeepFiles, Wait
 from bridge.router.inbound.changes import AddFiles, ApplyDeletion, ApplyEdit, CopyEdits
 from bridge.router.inbound.channel_events import DescribeChannelEvent
 from bridge.router.inbound.echoes import DropRepeats, SettleOwnEcho
+from bridge.router.inbound.fast_path import FastPath
 from bridge.router.inbound.feedback import FeedbackDelivery, TakeFeedback
 from bridge.router.inbound.flood_guard import FloodGuard
 from bridge.router.inbound.history_start import HistoryStarts
@@ -645,6 +646,7 @@ def wire_inbox(shared: Dependencies, parts: Parts) -> RouterInbox:
     outbound, inbound, recovery = parts.outbound, parts.inbound, parts.recovery
     keeper = Keeper(
         shared.store, recovery.catch_up, inbound.orphans, inbound.queues,
+        FastPath(inbound.processor, inbound.queues, shared.store, shared.connectors, shared.clock),
         parts.rooms.responsibility,
     )  # fmt: skip
     return RouterInbox(

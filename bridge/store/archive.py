@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4
 
 from bridge.errors import StoreError
-from bridge.model import ActorId, MessageId, Operation, Person, RoomId
-from bridge.model.admission import Admission, Admitted
+from bridge.model import ActorId, MessageId, Operation, Person, Raw, RoomId
+from bridge.model.admission import Admission, Admitted, AdmittedRow
 from bridge.model.archive_records import (
     Change,
     HistoryPiece,
@@ -46,6 +47,7 @@ from bridge.store.conversations import ToolDescription, conversation_of, own_too
 from bridge.store.message_keys import key_of, stored_id
 from bridge.store.moments import Moments
 from bridge.store.queries import read_queries
+from bridge.store.seal import Seal
 from bridge.uacs import Conversation, Message
 
 SQL = read_queries("archive")
@@ -53,7 +55,28 @@ SQL = read_queries("archive")
 _ENDLESS = 1 << 62  # above every place of a timeline
 
 
+def receive(
+    db: Connection, raw: Raw, admission: Admission, advance: bool, seal: Seal, now: float
+) -> AdmittedRow | None:
+    """Keep a payload and what it changes; None for a repeat, of which only the cursor moves."""
+    row = inbox.keep(db, raw, advance, seal, now, admission.outcome)
+    if row is None:
+        return None
+    repeat = _admit(db, replace(admission, row=row.id), now)
+    if repeat:
+        inbox.finish_row(db, row.id, "repeat", now)
+    return AdmittedRow(row, repeat)
+
+
 def admit(db: Connection, admission: Admission, now: float) -> Admitted:
+    repeat = _admit(db, admission, now)
+    if admission.row is not None:
+        inbox.finish_row(db, admission.row, "repeat" if repeat else admission.outcome, now)
+    return Admitted(repeat=repeat)
+
+
+def _admit(db: Connection, admission: Admission, now: float) -> bool:
+    """Whether the message was archived before; then nothing changes."""
     repeat = False
     number: int | None = None
     if admission.message is not None:
@@ -61,9 +84,7 @@ def admit(db: Connection, admission: Admission, now: float) -> Admitted:
         repeat = number is None
     if not repeat:
         _keep_the_rest(db, admission, number, now)
-    if admission.row is not None:
-        inbox.finish_row(db, admission.row, "repeat" if repeat else admission.outcome, now)
-    return Admitted(repeat=repeat)
+    return repeat
 
 
 def _keep_the_rest(db: Connection, admission: Admission, number: int | None, now: float) -> None:

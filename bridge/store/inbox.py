@@ -21,15 +21,19 @@ SQL = read_queries("inbox")
 _CREDENTIALS: TypeAdapter[dict[str, str]] = TypeAdapter(dict[str, str])
 
 
-def keep(db: Connection, raw: Raw, advance: bool, seal: Seal, now: float) -> InboxRow | None:
-    """Insert a payload and return its row; None for a repeat, whose cursor still moves."""
+def keep(
+    db: Connection, raw: Raw, advance: bool, seal: Seal, now: float, outcome: str | None = None
+) -> InboxRow | None:
+    """Insert a payload and return its row; None for a repeat, whose cursor still moves. The row
+    waits to be worked on, unless an outcome is given: then it is done."""
     channel = None if raw.channel is None else raw.channel.key
     if advance and channel is not None:
         move_cursor(db, raw.account, channel, raw.order_key)
-    inserted = db.execute(
-        SQL["keep_row"],
-        (raw.account, raw.dedupe_key, raw.kind, raw.order_key, channel, now),
-    )
+    columns = (raw.account, raw.dedupe_key, raw.kind, raw.order_key, channel, now)
+    if outcome is None:
+        inserted = db.execute(SQL["keep_row"], columns)
+    else:
+        inserted = db.execute(SQL["keep_done_row"], (*columns, outcome, now))
     row: int | None = next((own_id for (own_id,) in inserted.fetchall()), None)
     if row is None:
         return None
@@ -80,6 +84,11 @@ def move_cursor(db: Connection, account: AccountId, channel: str, value: str) ->
 def cursor(db: Connection, account: AccountId, channel: ChannelRef) -> str | None:
     row = db.execute(SQL["cursor"], (account, channel.key)).fetchone()
     return None if row is None else row[0]
+
+
+def is_kept(db: Connection, raw: Raw) -> bool:
+    """Tell whether a payload is a repeat of one that is kept."""
+    return db.execute(SQL["row_of_key"], (raw.account, raw.dedupe_key)).fetchone() is not None
 
 
 def waiting_rows(db: Connection) -> Sequence[InboxRow]:

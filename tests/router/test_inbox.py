@@ -8,6 +8,7 @@ import pytest
 
 from bridge.errors import StoreError
 from bridge.model import CommandGiven, Raw
+from bridge.model.admission import Admission, AdmittedRow
 from bridge.model.inbox_records import InboxRow
 from bridge.router import inbox
 from bridge.store import SqliteStore
@@ -25,6 +26,11 @@ class Failing(SqliteStore):
         if self.broken:
             raise StoreError("the disk is full")
         return await super().accept(raw, advance=advance)
+
+    async def receive(self, raw: Raw, admission: Admission, *, advance: bool) -> AdmittedRow | None:
+        if self.broken:
+            raise StoreError("the disk is full")
+        return await super().receive(raw, admission, advance=advance)
 
 
 def pair(
@@ -173,16 +179,20 @@ async def test_a_payload_that_no_store_can_keep_does_not_stop_those_behind_it(
     clock: FakeClock, *, within_a_moment: bool
 ) -> None:
     rig, store, sales, billing = pair(clock)
-    take = store.accept
+    keep = store.accept
 
     async def accept(raw: Raw, *, advance: bool) -> InboxRow | None:
-        row = await take(raw, advance=advance) if store.broken else None
+        row = await keep(raw, advance=advance) if store.broken else None
         if raw.dedupe_key == poison.dedupe_key:
             raise ValueError("surrogates not allowed")
-        return row or await take(raw, advance=advance)
+        return row or await keep(raw, advance=advance)
+
+    async def receive(raw: Raw, _admission: Admission, *, advance: bool) -> AdmittedRow | None:
+        raise ValueError(f"surrogates not allowed: {raw.dedupe_key}, {advance}")
 
     async with rig.run():
         store.broken, store.accept = True, accept  # pyright: ignore[reportAttributeAccessIssue]
+        store.receive = receive  # pyright: ignore[reportAttributeAccessIssue]
         raws = [sales.raw("s", f"{number}") for number in range(101, 104)]
         poison = raws[1]
         assert sales.inbox is not None

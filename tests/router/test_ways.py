@@ -15,7 +15,7 @@ from tests.router.fake_clock import FakeClock
 from tests.router.inbound.test_attachments import Gallery
 from tests.router.outbound.test_retries import channel_of
 from tests.router.turns.test_answer import Scripted, plaza
-from tests.router.ways import EVENT, SEND, TURN, Way, enters
+from tests.router.ways import EVENT, ROW, SEND, TURN, Way, enters
 
 MOST = 10  # files of one way
 
@@ -31,7 +31,11 @@ def sending(lane: str) -> Way:
 
 def receiving() -> Way:
     tasks = ("FakeConnector.say", "Intake._take", "InboundQueues._run")
-    return Way(tasks, enters("bridge/router/inbox.py", "accept"), enters("bridge/store/", "admit"))
+    return Way(
+        tasks,
+        enters("bridge/router/inbox.py", "accept"),
+        enters("bridge/store/", "admit", "receive"),
+    )
 
 
 def answering(end: str) -> Way:
@@ -41,7 +45,7 @@ def answering(end: str) -> Way:
     return Way(tasks, begins, enters("bridge/store/", end))
 
 
-@pytest.mark.parametrize("way", [SEND, EVENT, TURN], ids=["send", "event", "turn"])
+@pytest.mark.parametrize("way", [SEND, EVENT, ROW, TURN], ids=["send", "event", "row", "turn"])
 def test_no_way_passes_more_than_ten_files(way: tuple[str, Sequence[tuple[str, str]]]) -> None:
     assert len(steps_of(way)) <= MOST
 
@@ -72,8 +76,8 @@ async def test_an_event_passes_its_files_once_each(clock: FakeClock) -> None:
             await clock.advance(5)
 
     assert way.is_over
-    assert [*way.steps, "inbound/attachments.py"] == steps_of(EVENT)
-    assert (way.returns, way.backwards) == ([], set())
+    assert way.steps == steps_of(EVENT)
+    assert (way.returns, way.backwards) == (["inbound/processor.py"], set())
 
 
 async def test_the_files_of_a_message_are_fetched_behind_all_other_steps(clock: FakeClock) -> None:
@@ -85,7 +89,7 @@ async def test_the_files_of_a_message_are_fetched_behind_all_other_steps(clock: 
             await clock.advance(5)
 
     assert way.is_over
-    assert way.steps == [file for file in steps_of(EVENT) if file != "turns/selection.py"]
+    assert way.steps == steps_of(ROW)
     assert (way.returns, way.backwards) == ([], set())
 
 

@@ -34,7 +34,22 @@ SEND = (
 EVENT = (
     "From the socket to the rows of the outbox",
     (
+        ("inbox.py", "takes the payload; the platform gets its acknowledgement from here"),
+        ("inbound/fast_path.py", "decodes a message whose channel is idle, before it is stored"),
+        ("inbound/processor.py", "has it planned, and stores it with what the stages plan"),
+        ("inbound/pipeline.py", "lists the stages"),
+        ("inbound/echoes.py", "ends repeats and echoes of our own posts"),
+        ("inbound/addressed.py", "answers direct messages, commands and pairing codes"),
+        ("inbound/admission.py", "decides into which rooms the event comes"),
+        ("inbound/routing.py", "names the author, places the message, plans posts and turns"),
+        ("turns/selection.py", "chooses the agents that answer, in rooms with agents"),
+    ),
+)
+ROW = (
+    "The same for all other events",
+    (
         ("inbox.py", "stores the payload before the platform gets its acknowledgement"),
+        ("inbound/fast_path.py", "lets earlier messages of the channel go first"),
         ("inbound/queues.py", "keeps the order of the channel"),
         ("inbound/processor.py", "decodes the row, and commits what the stages plan"),
         ("inbound/pipeline.py", "lists the stages"),
@@ -42,7 +57,6 @@ EVENT = (
         ("inbound/addressed.py", "answers direct messages, commands and pairing codes"),
         ("inbound/admission.py", "decides into which rooms the event comes"),
         ("inbound/routing.py", "names the author, places the message, plans posts and turns"),
-        ("turns/selection.py", "chooses the agents that answer, in rooms with agents"),
         ("inbound/attachments.py", "fetches the files of a message that has some"),
     ),
 )
@@ -196,7 +210,7 @@ def page_section() -> str:
         "`publisher.py` twice: for its first words, and when it is whole.",
         "`tests/router/test_ways.py` traces real messages and holds these lists true.",
     ]
-    for title, steps in (EVENT, SEND, TURN):
+    for title, steps in (EVENT, ROW, SEND, TURN):
         lines += ["", f"### {title}", ""]
         lines += [f"{n}. `{file}` {what}" for n, (file, what) in enumerate(steps, 1)]
     return "\n".join(lines) + "\n"

@@ -61,7 +61,7 @@ def store(each_store: SqlStore) -> SqlStore:
 @pytest.fixture(autouse=True)
 def stored_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """Values are packed without compression, so that a word that is left can be found."""
-    monkeypatch.setattr(packing, "_LEVEL", 0)
+    monkeypatch.setattr(packing, "_COMPRESSOR", packing.compressor(0))
 
 
 def by(person: Person, new: NewMessage) -> NewMessage:

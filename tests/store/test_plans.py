@@ -49,7 +49,11 @@ NARROW = {
         "message=? AND timeline=?",
         "timeline=? AND moment>? AND moment<?",
     },  # the first is read in order, up to a limit
-    "inbox": {"rowid=?", "state=?"},  # the index by state holds no row that is done
+    "inbox": {
+        "rowid=?",
+        "account=? AND dedupe_key=?",
+        "state=?",
+    },  # the index by state holds no row that is done
     "lanes": {"lane=?"},
     "links": {
         "channel=? AND native_id=?",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from bridge.model import Operation
-from bridge.model.admission import Admission, Admitted
+from bridge.model import Operation, Raw
+from bridge.model.admission import Admission, Admitted, AdmittedRow
 from bridge.model.archive_records import MessageState
 from bridge.model.turn_records import NewTurn
 from bridge.uacs import Message
@@ -21,6 +21,23 @@ class AdmissionStore(Protocol):
 
         Returns:
             `repeat=True` when the message was archived before; then the call adds nothing.
+        """
+        ...
+
+    async def receive(self, raw: Raw, admission: Admission, *, advance: bool) -> AdmittedRow | None:
+        """Save a payload and commit what it changes, in one transaction.
+
+        Args:
+            raw: the payload, as for `InboxStore.accept`.
+            admission: what the payload changes; it names no row.
+            advance: as for `InboxStore.accept`.
+
+        Returns:
+            The row, which is done; None when the account's dedupe key was saved before: then the
+            call adds nothing.
+
+        Raises:
+            StoreFull: the disk is full; the platform should deliver the payload again.
         """
         ...
 

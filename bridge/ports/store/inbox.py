@@ -28,6 +28,10 @@ class InboxStore(Protocol):
         """
         ...
 
+    async def is_kept(self, raw: Raw) -> bool:
+        """Tell whether the account's dedupe key was saved before."""
+        ...
+
     async def waiting_rows(self) -> Sequence[InboxRow]:
         """Return the rows that nobody has processed yet, oldest first."""
         ...

@@ -103,6 +103,11 @@ class Planned:
     put_aside: bool = False
     misses_files: bool = False
 
+    @property
+    def needs_row(self) -> bool:
+        """Whether the row of the event waits somewhere, so that it must be in the inbox first."""
+        return self.waits_for is not None or self.put_aside or self.misses_files
+
 
 def ended(outcome: str) -> Planned:
     """Return the plan of an event that changes nothing."""

@@ -12,7 +12,7 @@ import structlog
 from bridge.content.messages.stored_files import NO_FILES
 from bridge.errors import BridgeError, InvalidData, StoreError, UndecodableEvent
 from bridge.model import AccountId, Event, Raw, ReactionAdded, ReactionRemoved
-from bridge.model.admission import Admission
+from bridge.model.admission import Admission, AdmittedRow
 from bridge.model.inbox_records import InboxRow
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
@@ -37,6 +37,14 @@ from bridge.router.turns.queue import TurnQueue
 log = structlog.get_logger()
 
 
+@dataclass
+class _Claims:
+    """An admission whose operations have claimed their lanes; `queued`: it is committed."""
+
+    admission: Admission
+    queued: bool = False
+
+
 @dataclass(frozen=True)
 class Committer:
     """Commits what an event changes, and wakes whatever waits for that."""
@@ -58,6 +66,24 @@ class Committer:
 
     async def admit(self, admission: Admission) -> str:
         """Commit a transaction. Returns the outcome as the store keeps it. Raises StoreError."""
+        with self._claims(admission) as claims:
+            admitted = await self.store.admit(claims.admission)
+            claims.queued = not admitted.repeat
+        return await self.admitted(admission, repeat=admitted.repeat)
+
+    async def receive(self, raw: Raw, admission: Admission, *, advance: bool) -> AdmittedRow | None:
+        """Keep a payload and commit what it changes, in one transaction, which is under way before
+        this gives way to another task. Returns None for a repeat; for all others the caller calls
+        `admitted`. Raises StoreError."""
+        with self._claims(admission) as claims:
+            admitted = await self.store.receive(raw, claims.admission, advance=advance)
+            claims.queued = admitted is not None and not admitted.repeat
+        return admitted
+
+    @contextmanager
+    def _claims(self, admission: Admission) -> Generator[_Claims]:
+        """Lanes that are free wait inside this context for the operations of the admission, which
+        are queued as begun then."""
         given_up = {settlement.operation for settlement in admission.settles}
         open_operations = [
             operation for operation in admission.operations if operation.id not in given_up
@@ -65,16 +91,18 @@ class Committer:
         begun = frozenset(
             operation.id for operation in open_operations if self.lanes.claim(operation)
         )
-        queued = False
+        claims = _Claims(replace(admission, begun=begun) if begun else admission)
         try:
-            admitted = await self.store.admit(replace(admission, begun=begun))
-            queued = not admitted.repeat
+            yield claims
         finally:
             for operation in open_operations:
-                self.lanes.unclaim(operation, admission.message, queued=queued)
-        outcome = admission.outcome if queued else "repeat"
+                self.lanes.unclaim(operation, admission.message, queued=claims.queued)
+
+    async def admitted(self, admission: Admission, *, repeat: bool) -> str:
+        """Wake whatever waits for what was committed. Returns the outcome. Raises StoreError."""
+        outcome = "repeat" if repeat else admission.outcome
         metrics.OUTCOMES.labels(outcome.split(":")[0]).inc()
-        if queued:
+        if not repeat:
             await self._wake(admission)
         return outcome
 
@@ -186,18 +214,18 @@ class EventProcessor:
             await self._process(row, began)
         except StoreError:
             raise
-        except Exception as error:
-            if not isinstance(error, InvalidData):
-                log.exception(
-                    "stage_crashed", account=row.raw.account, row=row.id, kind=row.raw.kind
-                )
-            await self._fail(row, error, began)
+        except Exception as error:  # noqa: BLE001 - it is logged, and the row fails
+            await self._crashed(row, error, began)
+
+    async def _crashed(self, row: InboxRow, error: Exception, began: float) -> None:
+        if not isinstance(error, InvalidData):
+            log.exception("stage_crashed", account=row.raw.account, row=row.id, kind=row.raw.kind)
+        await self._fail(row, error, began)
 
     async def _process(self, row: InboxRow, began: float) -> None:
         events = self._decoded(row.raw)
         for number, event in enumerate(events, 1):
-            received = Received(row=row, event=event, rooms=(), direct=None, kept_files=NO_FILES)
-            planned = await self._pipeline.plan(received)
+            planned = await self.plan(row, event)
             target = planned.waits_for
             if target is not None and self._orphans.wait(row, event.place, target):
                 return
@@ -205,20 +233,51 @@ class EventProcessor:
                 return
             last = number == len(events)
             outcome = await self._committer.commit(planned, event, row, last=last)
-            if reason := refusal_reason(outcome):
-                metrics.REFUSED.labels(row.raw.account, reason).inc()
-            self._report_outcome(row, outcome)
-            if self._tracer is not None:
-                self._tracer.record(
-                    event_span(
-                        row, self._platform(row), planned.admission, outcome, began,
-                        self._clock.time(),
-                    )
-                )  # fmt: skip
-            await self._late_reactions.report(event, row)
-            await self._committer.stop_turns(planned)
+            await self._follow(row, event, planned, outcome, began)
         if not events:
             await self._committer.admit(Admission(outcome="nothing", row=row.id))
+
+    async def plan(self, row: InboxRow, event: Event) -> Planned:
+        """Plan what an event changes. Raises whatever a stage raises."""
+        return await self._pipeline.plan(
+            Received(row=row, event=event, rooms=(), direct=None, kept_files=NO_FILES)
+        )
+
+    async def receive(self, raw: Raw, admission: Admission, *, advance: bool) -> AdmittedRow | None:
+        """Keep a payload and commit what its only event changes, in one transaction that is under
+        way before this gives way to another task. Returns None for a repeat; for all others the
+        caller calls `follow`. Raises StoreError."""
+        return await self._committer.receive(raw, admission, advance=advance)
+
+    async def follow(
+        self, received: AdmittedRow, event: Event, planned: Planned, began: float
+    ) -> None:
+        """Do what follows `receive`."""
+        row = received.row
+        try:
+            outcome = await self._committer.admitted(planned.admission, repeat=received.repeat)
+            await self._follow(row, event, planned, outcome, began)
+        except StoreError:
+            await self.take(row)  # it is done, and is found so
+        except Exception as error:  # noqa: BLE001 - it is logged, and the row fails
+            await self._crashed(row, error, began)
+
+    async def _follow(
+        self, row: InboxRow, event: Event, planned: Planned, outcome: str, began: float
+    ) -> None:
+        """Do what follows a commit."""
+        if reason := refusal_reason(outcome):
+            metrics.REFUSED.labels(row.raw.account, reason).inc()
+        self._report_outcome(row, outcome)
+        if self._tracer is not None:
+            self._tracer.record(
+                event_span(
+                    row, self._platform(row), planned.admission, outcome, began,
+                    self._clock.time(),
+                )
+            )  # fmt: skip
+        await self._late_reactions.report(event, row)
+        await self._committer.stop_turns(planned)
 
     def _decoded(self, raw: Raw) -> Sequence[Event]:
         if raw.account == ACCOUNT:

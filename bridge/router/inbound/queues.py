@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from bridge.model import Raw
@@ -16,6 +17,8 @@ from bridge.router.signals import Signal
 class _Source:
     rows: deque[InboxRow] = field(default_factory=deque[InboxRow])
     holds: int = 0
+    taken: bool = False
+    expected: int = 0
     current: InboxRow | None = None
     task: asyncio.Task[None] | None = None
 
@@ -42,9 +45,42 @@ class InboundQueues:
         """Queue a row behind the others of its source."""
         if not self._is_ours(row.raw):
             return  # the row waits in the inbox for whom it is now
-        source = self._sources.setdefault(_key(row), _Source())
+        key = _source_of(row.raw)
+        source = self._sources.setdefault(key, _Source())
         source.rows.append(row)
-        self._go_on(_key(row), source)
+        self._go_on(key, source)
+
+    def is_free(self, raw: Raw) -> bool:
+        """Whether a payload may be worked on before it is a row: nothing of its source is on its
+        way, waits or is being worked on."""
+        return self._is_ours(raw) and self.wait is None and _source_of(raw) not in self._sources
+
+    @contextmanager
+    def expecting(self, raw: Raw) -> Generator[None]:
+        """Inside this context a row is on its way into its source, which is not free therefore."""
+        key = _source_of(raw)
+        source = self._sources.setdefault(key, _Source())
+        source.expected += 1
+        try:
+            yield
+        finally:
+            source.expected -= 1
+            self._forget_empty(key, source)
+
+    def take(self, raw: Raw) -> None:
+        """Let the caller work on a payload of a free source; rows wait until `give_back`."""
+        self._sources[_source_of(raw)] = _Source(taken=True)
+
+    def give_back(self, raw: Raw, rest: Coroutine[None, None, None] | None = None) -> None:
+        """Let the rows of a source that was taken go on, after the rest of that work."""
+        key = _source_of(raw)
+        source = self._sources[key]
+        source.taken = False
+        if rest is None:
+            self._go_on(key, source)
+            self._forget_empty(key, source)
+        else:
+            self._start(key, source, self._end(key, source, rest))
 
     def hold(self, key: str) -> None:
         """Let the source gather rows, until `release` is called as often as this."""
@@ -85,8 +121,8 @@ class InboundQueues:
 
     @property
     def idle(self) -> bool:
-        """Whether no row is being worked on."""
-        return not self._tasks
+        """Whether nothing is being worked on."""
+        return not self._tasks and not any(source.taken for source in self._sources.values())
 
     async def drain(self) -> None:
         """Wait until every row that may be worked on is done."""
@@ -111,11 +147,22 @@ class InboundQueues:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _go_on(self, key: str, source: _Source) -> None:
-        if source.task is not None or source.holds or not source.rows:
+        if source.task is not None or source.holds or source.taken or not source.rows:
             return
-        source.task = asyncio.create_task(self._run(key, source), name=f"source {key}")
+        self._start(key, source, self._run(key, source))
+
+    def _start(self, key: str, source: _Source, work: Coroutine[None, None, None]) -> None:
+        source.task = asyncio.create_task(work, name=f"source {key}")
         self._tasks.add(source.task)
         source.task.add_done_callback(self._tasks.discard)
+
+    async def _end(self, key: str, source: _Source, rest: Coroutine[None, None, None]) -> None:
+        try:
+            await rest
+        finally:
+            source.task = None
+            self._go_on(key, source)
+            self._forget_empty(key, source)
 
     async def _run(self, key: str, source: _Source) -> None:
         try:
@@ -129,9 +176,12 @@ class InboundQueues:
                 source.current = None
         finally:
             source.task = None
-            if not source.rows and not source.holds:
-                self._sources.pop(key, None)
+            self._forget_empty(key, source)
+
+    def _forget_empty(self, key: str, source: _Source) -> None:
+        if not (source.rows or source.holds or source.taken or source.expected or source.task):
+            self._sources.pop(key, None)
 
 
-def _key(row: InboxRow) -> str:
-    return row.raw.channel.key if row.raw.channel else f"account {row.raw.account}"
+def _source_of(raw: Raw) -> str:
+    return raw.channel.key if raw.channel else f"account {raw.account}"

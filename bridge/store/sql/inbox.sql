@@ -5,6 +5,14 @@ INSERT INTO inbox (account, dedupe_key, kind, order_key, channel, received_at)
 VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (account, dedupe_key) DO NOTHING RETURNING id;
 
+-- name: keep_done_row
+INSERT INTO inbox (account, dedupe_key, kind, order_key, channel, received_at, state, outcome, done)
+VALUES (?, ?, ?, ?, ?, ?, 'done', ?, ?)
+ON CONFLICT (account, dedupe_key) DO NOTHING RETURNING id;
+
+-- name: row_of_key
+SELECT id FROM inbox WHERE account = ? AND dedupe_key = ?;
+
 -- name: keep_payload
 INSERT INTO payloads (row, payload) VALUES (?, ?);
 

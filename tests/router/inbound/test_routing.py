@@ -12,7 +12,7 @@ import pytest
 
 from bridge.errors import PlatformError, RateLimited, Unavailable, Unsettled
 from bridge.model import AccountId, Call, ChannelRef, Echo, Raw, Receipt, RoomId
-from bridge.model.inbox_records import InboxRow
+from bridge.model.admission import Admission, AdmittedRow
 from bridge.ports.inbox import Inbox
 from bridge.ports.store.whole import Store
 from bridge.router import Member, Room
@@ -86,11 +86,11 @@ class SlowToAnswer(SqliteStore):
 
     kept: asyncio.Event
 
-    async def accept(self, raw: Raw, *, advance: bool) -> InboxRow | None:
-        row = await super().accept(raw, advance=advance)
+    async def receive(self, raw: Raw, admission: Admission, *, advance: bool) -> AdmittedRow | None:
+        received = await super().receive(raw, admission, advance=advance)
         self.kept.set()
         await asyncio.sleep(0)
-        return row
+        return received
 
 
 async def test_a_payload_that_is_kept_while_its_socket_breaks_is_carried_once(

@@ -1,0 +1,127 @@
+"""The fast path of a posted message: planned first, then kept and admitted in one transaction."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from bridge.content.messages.parts import may_hold_files
+from bridge.model import AccountId, MessagePosted, Raw
+from bridge.model.inbox_records import InboxRow
+from bridge.ports.clock import Clock
+from bridge.ports.connector import Connector
+from bridge.ports.store.admissions import AdmissionStore
+from bridge.ports.store.inbox import InboxStore
+from bridge.router.inbound.context import Planned
+from bridge.router.inbound.processor import EventProcessor
+from bridge.router.inbound.queues import InboundQueues
+
+_LONGEST = 0.5  # seconds that planning may take: the platform waits for its acknowledgement
+_NO_ROW = 0  # ids of rows begin at 1
+
+
+class _FastPathStore(InboxStore, AdmissionStore, Protocol):
+    """What `FastPath` needs of the store."""
+
+
+@dataclass
+class _Planning:
+    """A channel one of whose messages is being planned; `users`: that one and those that wait for
+    it."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    users: int = 0
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The only event of a payload, and its plan."""
+
+    event: MessagePosted
+    planned: Planned
+
+
+class FastPath:
+    """Takes posted messages whose channel is idle, which most are.
+
+    A payload is otherwise kept in a transaction of its own, before anything is done with it. Here
+    its message is planned while it is in memory alone, and the platform has its acknowledgement
+    after the one transaction that keeps and admits it; a crash before that leaves it to the
+    platform, or to catch-up, as one before the first transaction does. Whatever is not planned at
+    once goes the ordinary way: other events, messages with files, messages whose plan fails or
+    takes long.
+    """
+
+    def __init__(
+        self,
+        processor: EventProcessor,
+        queues: InboundQueues,
+        store: _FastPathStore,
+        connectors: Mapping[AccountId, Connector],
+        clock: Clock,
+    ) -> None:
+        self._processor = processor
+        self._queues = queues
+        self._store = store
+        self._connectors = connectors
+        self._clock = clock
+        self._planning: dict[str, _Planning] = {}
+
+    async def take(self, raw: Raw, *, late: bool, advance: bool) -> bool | None:
+        """Keep a payload with what it changes. Returns False for a repeat; None where it was not
+        kept: then the caller keeps it without giving way to another task, so that the payloads of
+        a channel keep their order. `late`: the message may be deleted by now; `advance`: as for
+        `InboxStore.accept`."""
+        if raw.channel is None:
+            return None
+        key = raw.channel.key
+        if planning := self._planning.get(key):
+            await self._in_turn(key, planning)
+            return None
+        if late or not self._queues.is_free(raw):
+            return None
+        self._queues.take(raw)
+        rest: Coroutine[None, None, None] | None = None
+        try:
+            began = self._clock.time()
+            found = await self._in_turn(key, _Planning(), raw)
+            if found is None:
+                return None
+            # Nobody who waited for the plan runs before the transaction is under way.
+            received = await self._processor.receive(raw, found.planned.admission, advance=advance)
+            if received is not None:
+                rest = self._processor.follow(received, found.event, found.planned, began)
+        except Exception:  # noqa: BLE001 - the ordinary way finds the same, and says what it is
+            return None
+        else:
+            return received is not None
+        finally:
+            self._queues.give_back(raw, rest)
+
+    async def _in_turn(
+        self, key: str, planning: _Planning, raw: Raw | None = None
+    ) -> _Found | None:
+        """Plan a payload, or (None) only wait, after what waits for this channel already."""
+        self._planning[key] = planning
+        planning.users += 1
+        try:
+            async with planning.lock:  # fair: who came first goes on first
+                return None if raw is None else await self._plan(raw)
+        finally:
+            planning.users -= 1
+            if not planning.users:
+                del self._planning[key]
+
+    async def _plan(self, raw: Raw) -> _Found | None:
+        connector = self._connectors.get(raw.account)
+        if connector is None or await self._store.is_kept(raw):
+            return None
+        events = connector.decode(raw)
+        event = events[0] if len(events) == 1 else None
+        if not isinstance(event, MessagePosted) or may_hold_files(event.message):
+            return None
+        async with asyncio.timeout(_LONGEST):
+            planned = await self._processor.plan(InboxRow(_NO_ROW, raw), event)
+        return None if planned.needs_row else _Found(event, planned)
