@@ -105,6 +105,7 @@ from bridge.store import (
 from bridge.store import (
     approvals,
     archive,
+    batches,
     catch_up,
     chain,
     directs,
@@ -485,8 +486,9 @@ class SqlStore:
     async def record(self, operation: OperationId, receipts: Sequence[Receipt]) -> None:
         await self._write(outbox.record, operation, receipts, self._clock.time())
 
-    async def settle(self, settlement: Settlement) -> bool:
-        return await self._write(outbox.settle, settlement, self._clock.time())
+    async def settle(self, settlement: Settlement, *, patient: bool = False) -> bool:
+        settle = batches.patient(outbox.settle) if patient else outbox.settle
+        return await self._write(settle, settlement, self._clock.time())
 
     async def postpone(self, operation: OperationId, until: float, error: str) -> None:
         await self._write(outbox.postpone, operation, until, error)

@@ -11,6 +11,7 @@ import pytest
 
 from bridge.errors import StoreError, StoreFull
 from bridge.store import SqliteStore
+from bridge.store.batches import patient
 from bridge.store.connection import Connection
 from bridge.store.writer import Writer
 from bridge.testing.clock import ManualClock
@@ -40,6 +41,36 @@ async def test_waiting_units_share_a_commit(db: sqlite3.Connection) -> None:
     await writer.close()
     assert len(commits) < 100
     assert db.execute("SELECT count(*) FROM kept").fetchone() == (1000,)
+
+
+async def test_a_patient_unit_shares_the_commit_of_the_next_one(db: sqlite3.Connection) -> None:
+    commits: list[str] = []
+    db.set_trace_callback(lambda sql: commits.append(sql) if sql == "COMMIT" else None)
+    writer = Writer(db, Path("w"))
+
+    await asyncio.gather(
+        writer.run(patient(keep), 1), writer.run(patient(keep), 2), writer.run(keep, 3)
+    )
+
+    await writer.close()
+    assert len(commits) == 1
+    assert db.execute("SELECT x FROM kept ORDER BY rowid").fetchall() == [(1,), (2,), (3,)]
+
+
+@pytest.mark.parametrize("closes", [False, True])
+async def test_a_patient_unit_without_company_is_committed_by_itself(
+    db: sqlite3.Connection, *, closes: bool
+) -> None:
+    writer = Writer(db, Path("w"))
+
+    patience = asyncio.ensure_future(writer.run(patient(keep), 1))
+    await asyncio.sleep(0)
+    if closes:
+        await writer.close()
+    await patience
+
+    await writer.close()
+    assert db.execute("SELECT x FROM kept").fetchall() == [(1,)]
 
 
 async def test_a_unit_that_raises_is_rolled_back_alone(db: sqlite3.Connection) -> None:

@@ -54,10 +54,15 @@ class OutboxStore(Protocol):
         """
         ...
 
-    async def settle(self, settlement: Settlement) -> bool:
+    async def settle(self, settlement: Settlement, *, patient: bool = False) -> bool:
         """End an operation and link its copies.
 
         `done` with receipts proves a delivery, and so also ends a `dead` or `unproved` operation.
+
+        Args:
+            settlement: the end.
+            patient: the end may wait a few milliseconds, so that it shares the transaction of
+                something else.
 
         Returns:
             False when the operation was settled before (an echo was faster) or is unknown; then

@@ -30,7 +30,6 @@ class _Claim:
     """A lane whose next operation waits for nothing; `alone` until another operation comes."""
 
     operation: OperationId
-    begun: bool
     alone: bool = True
 
 
@@ -151,7 +150,7 @@ class Lanes:
         connector = self._parts.connectors.get(operation.account)
         findable = connector is not None and connector.abilities.deliveries is not None
         begun = lane == operation.channel.lane and findable
-        self._claims[lane] = _Claim(operation.id, begun)
+        self._claims[lane] = _Claim(operation.id)
         if begun:
             self._parts.sender.queue_as_begun(operation.id)
         return begun
@@ -172,9 +171,9 @@ class Lanes:
                 self.wake(lane)
             return
         alone = claim.alone and lane not in self._lanes
-        self.wake(lane, self._first(operation, message, claim) if alone and message else None)
+        self.wake(lane, self._first(operation, message) if alone and message else None)
 
-    def _first(self, operation: Operation, message: NewMessage, claim: _Claim) -> OutboxItem | None:
+    def _first(self, operation: Operation, message: NewMessage) -> OutboxItem | None:
         """What `OutboxStore.head` would return for it; None where it would have to read more."""
         if not isinstance(operation, PostMessage) or operation.root or operation.reply_to:
             return None
@@ -183,8 +182,8 @@ class Lanes:
         now = self._parts.clock.time()
         return OutboxItem(
             delivery=Delivery(operation=operation, message=message.message),
-            state="sending" if claim.begun else "waiting",
-            attempts=int(claim.begun),
+            state="waiting",  # the store may hold it as begun, but no call was made yet
+            attempts=0,
             due=0.0,
             created=now,
             message_state=message.state,

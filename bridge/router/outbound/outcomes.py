@@ -69,12 +69,14 @@ class Attempt:
 @dataclass(frozen=True)
 class Done:
     """All calls of the operation were made. `item` is the operation as it was sent; `accepted`:
-    the platform accepted at least one call."""
+    the platform accepted at least one call; `patient`: after a crash the platform can be asked for
+    it, so that its end need not be written at once."""
 
     item: OutboxItem
     receipts: tuple[Receipt, ...] = ()
     losses: tuple[Loss, ...] = ()
     accepted: bool = False
+    patient: bool = False
 
 
 @dataclass(frozen=True)
@@ -196,10 +198,12 @@ class OperationEnds:
         settlement: Settlement,
         item: OutboxItem | None = None,
         error: Exception | None = None,
+        *,
+        patient: bool = False,
     ) -> None:
-        """End the operation. `item`: it as it was attempted; `error`: why it is given up. Raises
-        NotOpen, and what a listener raises."""
-        await self._until_stored(partial(self._store.settle, settlement))
+        """End the operation. `item`: it as it was attempted; `error`: why it is given up;
+        `patient`: as for `OutboxStore.settle`. Raises NotOpen, and what a listener raises."""
+        await self._until_stored(partial(self._store.settle, settlement, patient=patient))
         metrics.SETTLED.labels(operation.account, settlement.state).inc()
         if self._tracer is not None and item is not None:
             self._tracer.record(operation_span(item, settlement, error, self._clock.time()))
@@ -219,7 +223,7 @@ class OperationEnds:
             operation.id, "done", receipts=done.receipts, losses=losses,
             thread_of=thread_of, then=_note_after(operation) if losses else (),
         )  # fmt: skip
-        await self.write(operation, settlement, done.item)
+        await self.write(operation, settlement, done.item, patient=done.patient)
         for loss in losses:
             metrics.LOST.labels(operation.account, loss.kind).inc()
         age = self._clock.time() - done.item.created

@@ -172,10 +172,11 @@ class Sender:
     async def send(self, attempt: Attempt) -> Outcome:
         """Make the calls of the operation. Raises StoreError, and NotEncodable."""
         item = attempt.item
-        if attempt.operation.id in self._queued_as_begun:
+        if item.state == "sending" and attempt.operation.id in self._queued_as_begun:
             item = replace(item, state="waiting", attempts=item.attempts - 1)
+            attempt = replace(attempt, item=item)
         try:
-            return await self._attempt(replace(attempt, item=item))
+            return await self._attempt(attempt)
         finally:
             await self.give_back(attempt.operation.id)
 
@@ -202,7 +203,8 @@ class Sender:
             return Failed(item, call, error)
         self._encoding.forget_edits(item.delivery)
         receipts, losses = tuple(progress.receipts), tuple(progress.losses)
-        return Done(item, receipts, losses, accepted=bool(receipts))
+        findable = attempt.connector.abilities.deliveries is not None
+        return Done(item, receipts, losses, accepted=bool(receipts), patient=findable)
 
     async def _make_calls(self, attempt: Attempt, progress: _Progress) -> bool:
         """Make one call after the other, each with permission; False when the router stops before

@@ -582,11 +582,11 @@ async def test_a_store_failure_while_an_operation_is_given_up_does_not_end_its_l
         if call.body["text"] == "two":
             raise ZeroDivisionError("oops")
 
-    async def on_a_full_disk(settlement: Settlement) -> None:
+    async def on_a_full_disk(settlement: Settlement, *, patient: bool = False) -> None:
         if settlement.state == "dead" and not refused:
             refused.append(settlement.operation)
             raise StoreError("the disk is full")
-        await settle(settlement)
+        await settle(settlement, patient=patient)
 
     refused: list[OperationId] = []
     billing.before_send = breaks_on_two
@@ -609,10 +609,10 @@ async def test_what_a_full_disk_refused_to_note_is_noted_when_there_is_room_agai
     rig, sales, billing = pair(clock)
     keep, refusals = getattr(rig.store, write), [StoreFull("no room")] * 3
 
-    async def on_a_full_disk(*arguments: object) -> None:
+    async def on_a_full_disk(*arguments: object, **more: bool) -> None:
         if refusals:
             raise refusals.pop()
-        await keep(*arguments)
+        await keep(*arguments, **more)
 
     async with rig.run():
         monkeypatch.setattr(rig.store, write, on_a_full_disk)
