@@ -168,7 +168,17 @@ class Strikes:
         names = [name for name, owner in owners.items() if owner == own]
         if own is not None and names:
             coro = self._measure(here, fault, own, names, others=others)
-            self.watching.add(asyncio.create_task(coro))
+            self.watching.add(asyncio.create_task(coro, name=fault))
+
+    async def measured(self) -> None:
+        """Wait until nothing is measured any more. A process that was stopped keeps its work where
+        no other could take it."""
+        left = {task for task in self.watching if not task.done()}
+        if left:
+            _, left = await asyncio.wait(left, timeout=10)
+        for task in left:
+            task.cancel()
+        assert {task.get_name() for task in left} <= {"stop"}
 
     async def _measure(
         self, here: Scene, fault: str, own: str, names: list[str], *, others: bool
@@ -220,7 +230,7 @@ async def survive(
     await asyncio.gather(*strikes.frozen.values())
     await here.cluster.supervise()
     await here.cluster.connected(120)
-    await asyncio.wait_for(asyncio.gather(*strikes.watching), 60)
+    await strikes.measured()
     result = await reckon(
         here.local, traffic, here.cluster, log, always, seconds=settle, store=store
     )
