@@ -25,7 +25,7 @@ class Plan:
 def plan(own: ProcessId, state: ClusterState, wanted: Collection[Assignment]) -> Plan:
     """Return what this process takes of the `wanted` assignments that are free, and what it gives
     up: all when it stops, what is not wanted any more, and one at a time for balance."""
-    live = {process.id for process in state.processes if not process.stopping}
+    live = {one.id for one in state.processes if not (one.stopping or one.starting)}
     held = {
         name: assigned.process
         for name, assigned in state.assigned.items()
