@@ -117,6 +117,7 @@ def test_what_is_free_does_not_wait_for_a_process_that_starts() -> None:
     assert not plan(A, both, of(*held)).take
     assert set(plan(A, starts, of(*held)).take) == of("3")
     assert not plan(B, starts, of(*held)).take
+    assert not plan(A, starts, of("1", "2", "4")).take  # nobody has worked for it yet
 
 
 def test_what_is_not_in_the_configuration_any_more_is_given_up() -> None:
