@@ -41,13 +41,14 @@ def agent_of(assignment: Assignment) -> str | None:
 @dataclass(frozen=True)
 class Process:
     """A process that shares the store. `started`: seconds since 1970; `stopping`: it takes nothing
-    any more, and gives up what it has."""
+    any more, and gives up what it has; `starting`: it takes nothing yet."""
 
     id: ProcessId
     name: str
     version: str
     started: float
     stopping: bool
+    starting: bool = False
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ class Sharing:
             "direct_messages": parts.rooms.directs.load,
         }
         self._put: dict[int, None] = {}
+        self._begun: set[Assignment] = set()  # what the last process left of them is queued
         self._queueing = asyncio.Lock()
         self._upkeep: list[asyncio.Task[None]] = []
 
@@ -78,6 +79,7 @@ class Sharing:
         for row in await self._shared.store.waiting_rows():
             if parts.rooms.responsibility.of_payload(row.raw) in assignments:
                 self._queue(row)
+        self._begun |= set(assignments)
         await parts.outbound.lanes.look()
         for account in accounts:
             parts.recovery.watchdog.begins(account)
@@ -92,6 +94,7 @@ class Sharing:
         """End with these assignments, which are nobody's from now on: what is under way is finished
         or left as after a crash."""
         parts = self._parts
+        self._begun -= set(assignments)
         if UPKEEP in assignments:
             await self._end_upkeep()
         accounts = [account for one in assignments if (account := account_of(one)) is not None]
@@ -160,7 +163,9 @@ class Sharing:
             case "row":
                 async with self._queueing:
                     row = await self._shared.cluster.waiting_row(int(facts["row"]))
-                    if row is not None and parts.rooms.responsibility.is_ours(row.raw):
+                    # A row that comes before its account is begun is among those that were left.
+                    of_payload = parts.rooms.responsibility.of_payload
+                    if row is not None and of_payload(row.raw) in self._begun:
                         await self._queue_live(row)
             case "hand_over_taken":
                 await parts.turns.hand_overs.load()

@@ -23,6 +23,8 @@ class SandboxContext:
 
     base_url: str  # "http://127.0.0.1:8080", no slash at the end
     channels: int = 3  # channels per workspace, guild and team
+    # Workspaces of a platform, at least two; each after the second has an app "bridge" of its own.
+    workspaces: int = 2  # platforms with servers of their own leave it out
     # Ports for servers of the platforms' own, in order of preference; without one of them that is
     # free, the kernel chooses.
     server_ports: Sequence[int] = ()

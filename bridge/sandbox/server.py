@@ -58,6 +58,7 @@ async def serve_sandbox(
     host: str = "127.0.0.1",
     port: int = 0,
     channels: int = 3,
+    workspaces: int = 2,
     limits: bool = True,
     names: Sequence[str] | None = None,
     taken_ports: Collection[int] = (),
@@ -79,7 +80,7 @@ async def serve_sandbox(
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     context = SandboxContext(
         base_url=f"http://{host}:{sock.getsockname()[1]}", channels=channels,
-        server_ports=_server_ports(port, taken_ports),
+        workspaces=workspaces, server_ports=_server_ports(port, taken_ports),
     )  # fmt: skip
     context.limits.on = limits
     platforms = local_platforms(context, names)

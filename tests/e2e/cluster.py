@@ -95,7 +95,8 @@ class Cluster:
             await process.start()
 
     async def supervise(self) -> None:
-        """Start those that ended by themselves: their database was away when they began."""
+        """Start those that ended by themselves: they could not work with their database when they
+        began."""
         for process in self.processes:
             if process.process is None or process.process.returncode is not None:
                 await process.start()
@@ -118,7 +119,9 @@ class Cluster:
         return list(await asyncio.gather(*(process.health() for process in self.processes)))
 
     async def health(self) -> dict[str, Any] | None:
-        """The state of all as if they were one; None while nobody answers."""
+        """The state of all as if they were one; None while nobody answers. Starts those that ended
+        by themselves."""
+        await self.supervise()
         found = [health for health in await self.healths() if health is not None]
         if not found:
             return None
@@ -129,8 +132,9 @@ class Cluster:
         }
 
     async def stop(self) -> int:
-        """SIGTERM to all; the largest exit code."""
-        return max(await asyncio.gather(*(process.stop() for process in self.processes)))
+        """SIGTERM to all that run; the largest exit code."""
+        running = [one for one in self.processes if one.process and one.process.returncode is None]
+        return max(await asyncio.gather(*(process.stop() for process in running)))
 
 
 def _hears(account: Mapping[str, Any] | None) -> bool:

@@ -134,10 +134,11 @@ class SandboxProcess:
 
 @asynccontextmanager
 async def sandbox_beside(
-    *, channels: int = 3, limits: bool = True, boosted: bool = False
+    *, channels: int = 3, workspaces: int = 2, limits: bool = True, boosted: bool = False
 ) -> AsyncGenerator[SandboxProcess, None]:
     """The local platforms in a process of their own, until the block ends."""
-    more = ["--channels", str(channels), *([] if limits else ["--no-limits"])]
+    more = ["--channels", str(channels), "--workspaces", str(workspaces)]
+    more += [] if limits else ["--no-limits"]
     more += ["--boosted"] if boosted else []
     process = await start_python("tests.e2e.sandbox_process", more, asyncio.subprocess.PIPE)
     draining = None
@@ -289,23 +290,24 @@ def rooms_across(
 ) -> tuple[dict[str, Any], list[tuple[Spot, ...]]]:
     """Accounts for every workspace, and rooms that each join one channel of each platform."""
     accounts: dict[str, Any] = {}
-    of_workspace: dict[str, str] = {}
+    of_spot: dict[Spot, str] = {}
     for platform in platforms:
-        first, *more = sandbox.world[platform]["apps"]
-        if "workspace" not in first:  # one app serves them all
-            accounts[platform] = sandbox.account(platform, first)
-            continue
-        for app in (first, *more):
-            if app["name"] == first["name"]:
-                name = f"{platform}-{app['workspace_name'].lower()}"
-                accounts[name] = sandbox.account(platform, app)
-                of_workspace[app["workspace"]] = name
-    spots = list(zip(*map(sandbox.spots, platforms), strict=True))
+        world = sandbox.world[platform]
+        spots = dict(zip(sandbox.spots(platform), world["places"], strict=True))
+        apps = [app for app in world["apps"] if app["name"] == world["apps"][0]["name"]]
+        for app in apps:
+            served = {spot: place for spot, place in spots.items() if _serves(app, place)}
+            where: str = next(iter(served.values()))["workspace_name"]
+            alone = len(apps) == 1
+            name = platform if alone else f"{platform}-{where.lower().replace(' ', '-')}"
+            accounts[name] = sandbox.account(platform, app)
+            of_spot |= dict.fromkeys(served, name)
+    joined = list(zip(*map(sandbox.spots, platforms), strict=True))
     rooms: dict[str, Any] = {}
-    for number, room in enumerate(spots, 1):
+    for number, room in enumerate(joined, 1):
         members = [
             {
-                "account": of_workspace.get(spot.workspace, spot.platform),
+                "account": of_spot[spot],
                 "workspace": spot.workspace,
                 "channel": spot.channel,
             }
@@ -315,4 +317,13 @@ def rooms_across(
     # Looking back is patient by itself; nobody wants to wait for it here.
     soon = {"requests_per_minute": 6000, "reconcile_requests": 20_000}
     here = {"allow_loopback": True}
-    return {"accounts": accounts, "rooms": rooms, "catch_up": soon, "files": here}, spots
+    return {"accounts": accounts, "rooms": rooms, "catch_up": soon, "files": here}, joined
+
+
+def _serves(app: Mapping[str, Any], place: Mapping[str, Any]) -> bool:
+    """Whether the app is in the place's workspace, guild or team."""
+    teams = [team["name"] for team in app.get("teams", ())]
+    return (
+        place["workspace"] in (app.get("workspace"), *app.get("guilds", ()))
+        or place["workspace_name"] in teams
+    )

@@ -21,13 +21,19 @@ from connectors.discord.sandbox.local import LocalDiscord
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--channels", type=int, default=3)
+    parser.add_argument("--workspaces", type=int, default=2)
     parser.add_argument("--no-limits", action="store_true")
     parser.add_argument("--boosted", action="store_true", help="guilds that take 100 MiB files")
     options = parser.parse_args()
-    asyncio.run(_serve(options.channels, limits=not options.no_limits, boosted=options.boosted))
+    asyncio.run(
+        _serve(
+            options.channels, options.workspaces, limits=not options.no_limits,
+            boosted=options.boosted,
+        )
+    )  # fmt: skip
 
 
-async def _serve(channels: int, *, limits: bool, boosted: bool) -> None:
+async def _serve(channels: int, workspaces: int, *, limits: bool, boosted: bool) -> None:
     def ready(context: SandboxContext, platforms: Mapping[str, LocalPlatform]) -> None:
         discord = platforms["discord"]
         if boosted and isinstance(discord, LocalDiscord):
@@ -35,7 +41,9 @@ async def _serve(channels: int, *, limits: bool, boosted: bool) -> None:
                 guild.premium_tier = 3
         print(context.base_url, flush=True)
 
-    serving = asyncio.ensure_future(serve_sandbox(channels=channels, limits=limits, on_ready=ready))
+    serving = asyncio.ensure_future(
+        serve_sandbox(channels=channels, workspaces=workspaces, limits=limits, on_ready=ready)
+    )
     end_with_parent(serving.cancel)
     with contextlib.suppress(asyncio.CancelledError):
         await serving

@@ -121,6 +121,32 @@ async def test_what_is_given_up_is_left_to_others_and_comes_back_whole(rig: Rout
         assert billing.texts("b") == ["meanwhile", "helped"]
 
 
+async def test_a_row_that_is_told_while_its_account_is_taken_waits_behind_those_that_were_left(
+    rig: RouterRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sales, billing, _ = rig.connectors.values()
+    everything = {SALES, BILLING, WEB}
+    rig.cluster = others = Others()
+    async with rig.run() as router:
+        await rig.store.accept(sales.raw("s", "left"), advance=False)
+        live = await rig.store.accept(sales.raw("s", "live"), advance=False)
+        assert live is not None
+        taking: list[asyncio.Task[None]] = []
+
+        async def read_while_it_is_taken(row: int) -> InboxRow | None:
+            others.own = set(everything)
+            taking.append(asyncio.create_task(router.sharing.take(everything)))
+            await rig.clock.let_work()
+            return live if row == live.id else None
+
+        monkeypatch.setattr(others, "waiting_row", read_while_it_is_taken)
+        await router.sharing.told("row", {"row": str(live.id)})
+        await asyncio.gather(*taking)
+        await rig.clock.advance(5)
+
+        assert billing.texts("b") == ["left", "live"]
+
+
 async def test_a_turn_that_a_look_found_first_runs_once(
     rig: RouterRig, monkeypatch: pytest.MonkeyPatch
 ) -> None:

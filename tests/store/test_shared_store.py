@@ -65,6 +65,18 @@ async def test_each_assignment_has_one_owner(first: SharedStore, second: SharedS
     }  # fmt: skip
 
 
+async def test_a_process_starts_until_it_says_that_it_takes_work(
+    first: SharedStore, second: SharedStore
+) -> None:
+    await first.note_started()
+
+    starting = {one.id: one.starting for one in (await second.look(0)).processes}
+    assert starting == {first.process: False, second.process: True}
+
+    await second.note_started()
+    assert not any(one.starting or one.stopping for one in (await first.look(0)).processes)
+
+
 async def test_the_epoch_rises_at_each_change_of_hands(
     first: SharedStore, second: SharedStore
 ) -> None:

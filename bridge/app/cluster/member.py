@@ -63,6 +63,7 @@ class Member:
         self._counts: Counter[Assignment] = Counter()
         self._loads: dict[Assignment, float] = {}
         self._measured = self._polled = time.monotonic()
+        self._has_started = False
         self._leaving = False
         self._moving = asyncio.Lock()
         self._following: asyncio.Task[None] | None = None
@@ -177,6 +178,9 @@ class Member:
     # --- one look -------------------------------------------------------------------------------
 
     async def _step(self, sharing: Sharing, revised: Callable[[str], Awaitable[None]]) -> None:
+        if not (self._has_started or self._leaving):
+            await self._store.note_started()
+            self._has_started = True
         self.state = state = await self._store.look(self._seen)
         await self._hear(state.signals, sharing, revised)
         await self._reload(state.revisions, sharing, revised)

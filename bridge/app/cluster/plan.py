@@ -25,7 +25,7 @@ class Plan:
 def plan(own: ProcessId, state: ClusterState, wanted: Collection[Assignment]) -> Plan:
     """Return what this process takes of the `wanted` assignments that are free, and what it gives
     up: all when it stops, what is not wanted any more, and one at a time for balance."""
-    live = {process.id for process in state.processes if not process.stopping}
+    live = {one.id for one in state.processes if not (one.stopping or one.starting)}
     held = {
         name: assigned.process
         for name, assigned in state.assigned.items()
@@ -42,7 +42,8 @@ def plan(own: ProcessId, state: ClusterState, wanted: Collection[Assignment]) ->
     for name, process in held.items():
         if process in loads:
             loads[process] += weights[name]
-    take = _taken(own, state, sorted(set(wanted) - held.keys()), weights, loads)
+    starting = {one.id for one in state.processes if one.starting}
+    take = _taken(own, state, sorted(set(wanted) - held.keys()), weights, loads, starting)
     give_up = mine - set(wanted)
     return Plan(take, give_up or ([] if take else _moved(own, state, mine, weights, loads)))
 
@@ -53,13 +54,16 @@ def _taken(
     free: Collection[Assignment],
     weights: Mapping[Assignment, float],
     loads: dict[ProcessId, float],
+    starting: Collection[ProcessId],
 ) -> list[Assignment]:
-    """Each free assignment is for the process with the least to do; the heaviest go first."""
+    """Each free assignment is for the process with the least to do; the heaviest go first. Only
+    what nobody has worked for yet waits for processes that start."""
     take: list[Assignment] = []
+    new = dict.fromkeys(sorted(starting), 0.0)
     for name in sorted(free, key=lambda name: (-weights[name], name)):
-        lightest = _lightest(loads)
-        loads[lightest] += weights[name]
         former = state.assigned.get(name)
+        lightest = _lightest(loads if former is not None else loads | new)
+        (loads if lightest in loads else new)[lightest] += weights[name]
         left_alone = former is not None and state.now - former.since > _LEFT_ALONE
         if lightest == own or left_alone:
             take.append(name)

@@ -66,6 +66,10 @@ class ClusterStore(Protocol):
         """Note how much there is to do for each assignment. Raises StoreError."""
         ...
 
+    async def note_started(self) -> None:
+        """Tell the others that this process takes work from now on. Raises StoreError."""
+        ...
+
     async def note_stopping(self) -> None:
         """Tell the others that this process stops. Raises StoreError."""
         ...

@@ -12,6 +12,7 @@ import structlog
 
 from bridge.errors import BridgeError, NoHistory, NotFound, Refused, StoreError, Unsettled
 from bridge.model import (
+    FIRST_SLOT_OF_FILES,
     AccountId,
     Call,
     DeleteMessage,
@@ -19,6 +20,7 @@ from bridge.model import (
     EditMessage,
     Operation,
     OperationId,
+    PostMessage,
     Receipt,
 )
 from bridge.model.outbox_records import OutboxItem
@@ -85,10 +87,11 @@ class Settler:
         """
         item = attempt.item
         calls = (await self._encoding.encode(item.delivery, attempt.connector)).calls
-        if not calls:
+        if calls:
+            post = _post_in_doubt(calls, doubt, attempt.connector)
+        elif (post := await self._part_no_longer_needed(attempt, doubt)) is None:
             self._encoding.forget_edits(item.delivery)
             return Done(item)
-        post = _post_in_doubt(calls, doubt, attempt.connector)
         if post is None and doubt is None:
             return Again("said again: it changes nothing twice")
         if post is None and doubt is not None:
@@ -99,6 +102,25 @@ class Settler:
         if echo := echoes.pop((attempt.operation.id, post.slot), None):
             return Delivered(echo)
         return await self._look_for(item, deliveries, post, doubt)
+
+    async def _part_no_longer_needed(self, attempt: Attempt, doubt: Doubt | None) -> Call | None:
+        """The next part of a post whose message became shorter since. It may have arrived: the edit
+        that follows deletes what is known."""
+        item, copies = attempt.item, attempt.item.delivery.copies
+        slots = {copy.slot for copy in copies}
+        if attempt.connector.abilities.deliveries is None:
+            return None
+        if doubt is not None:
+            is_open = doubt.call.kind == "post" and doubt.call.slot not in slots
+            return doubt.call if is_open else None
+        if not isinstance(attempt.operation, PostMessage) or item.message_state != "edited":
+            return None
+        if not slots or max(slots) >= FIRST_SLOT_OF_FILES:
+            return None
+        anew = item.delivery.model_copy(update={"copies": ()})
+        calls = (await self._encoding.encode(anew, attempt.connector)).calls
+        first = next((call for call in calls if call.kind == "post"), None)
+        return first and first.model_copy(update={"slot": max(slots) + 1, "files": ()})
 
     async def _look_for(
         self, item: OutboxItem, deliveries: Deliveries, post: Call, doubt: Doubt | None

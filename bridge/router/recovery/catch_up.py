@@ -128,7 +128,7 @@ class CatchUp:
         self._awaited: set[_AccountChannel] = set()
         self._read_until: dict[_AccountChannel, str] = {}
         self._latest: dict[_AccountChannel, str] = {}  # the latest order key of a live event
-        self._comparing: dict[ChannelRef, asyncio.Task[None]] = {}
+        self._comparing: dict[tuple[AccountId, ChannelRef], asyncio.Task[None]] = {}
 
     def is_current(self, account: AccountId, channel: ChannelRef) -> bool:
         """Whether live events of the channel may move its cursor."""
@@ -153,11 +153,14 @@ class CatchUp:
         """Compare the channel soon, once: the events that undid these reactions may have come
         before them, or may never come."""
         account, channel = late.account, late.channel
-        if channel in self._comparing or self._connectors[account].abilities.read_back is None:
+        key = (account, channel)
+        if key in self._comparing or self._connectors[account].abilities.read_back is None:
             return
+        if (account, channel.key) not in self._runs:
+            return  # another process reads the channel, and compares it then
         task = asyncio.create_task(self._compare_soon(account, channel), name="compare again")
-        self._comparing[channel] = task
-        task.add_done_callback(lambda _: self._comparing.pop(channel, None))
+        self._comparing[key] = task
+        task.add_done_callback(lambda _: self._comparing.pop(key, None))
 
     async def _compare_soon(self, account: AccountId, channel: ChannelRef) -> None:
         key = (account, channel.key)
@@ -267,6 +270,10 @@ class CatchUp:
     async def let_go(self, account: AccountId) -> None:
         """Forget how far the account was read: another process reads it from now on. Raises
         StoreError."""
+        comparing = [task for key, task in self._comparing.items() if key[0] == account]
+        for task in comparing:
+            task.cancel()
+        await asyncio.gather(*comparing, return_exceptions=True)
         await self._note_echoes()
         own = {key for key in self._runs.keys() | self._awaited if key[0] == account}
         unread = sorted(channel for _, channel in own - self._current)

@@ -30,9 +30,10 @@ NOW = "extract(epoch FROM clock_timestamp())"  # of the server: no two clocks ar
 _LOCK = f"""
 UPDATE leases SET epoch = epoch + 1, committed = 1 WHERE name = 'store' RETURNING until - {NOW}
 """  # noqa: S608 - our own words; `db copy` sees by the epoch that the store was used
+STARTING = 2  # in the column `stopping`: older processes leave such a one out as well
 _JOIN = f"""
-INSERT INTO processes (id, name, version, started, until)
-VALUES ($1, $2, $3, {NOW}, {NOW} + $4) RETURNING 1
+INSERT INTO processes (id, name, version, started, until, stopping)
+VALUES ($1, $2, $3, {NOW}, {NOW} + $4, {STARTING}) RETURNING 1
 """  # noqa: S608 - our own words
 _RENEW = f"UPDATE processes SET until = {NOW} + $2 WHERE id = $1 RETURNING 1"  # noqa: S608 - our own words
 _LEAVE = "DELETE FROM processes WHERE id = $1 RETURNING 1"

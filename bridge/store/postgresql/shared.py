@@ -92,6 +92,9 @@ class SharedStore(PostgresStore):
     async def note_loads(self, loads: Mapping[Assignment, float]) -> None:
         await self._write(sharing.note_loads, self.process, loads)
 
+    async def note_started(self) -> None:
+        await self._write(sharing.note_started, self.process)
+
     async def note_stopping(self) -> None:
         await self._write(sharing.note_stopping, self.process)
 

@@ -19,7 +19,7 @@ from bridge.model.inbox_records import InboxRow
 from bridge.store import catch_up, inbox
 from bridge.store.connection import Connection
 from bridge.store.postgresql.connection import PostgresConnection
-from bridge.store.postgresql.membership import NOW
+from bridge.store.postgresql.membership import NOW, STARTING
 from bridge.store.seal import Seal
 
 _KEPT = 120.0  # seconds for which signals are kept
@@ -66,6 +66,7 @@ WHERE name = ANY(CAST($1 AS text[])) AND process = $2 RETURNING 1
 """  # noqa: S608 - our own words
 _LOAD = "UPDATE assignments SET load = $3 WHERE name = $1 AND process = $2 RETURNING 1"
 _OUTCOME = "SELECT state, outcome, error FROM inbox WHERE id = $1"
+_STARTED = "UPDATE processes SET stopping = 0 WHERE id = $1 RETURNING 1"
 _STOPPING = "UPDATE processes SET stopping = 1 WHERE id = $1 RETURNING 1"
 _SEND = f"INSERT INTO signals (at, sender, kind, body) VALUES ({NOW}, $1, $2, $3) RETURNING 1"  # noqa: S608 - our own words
 
@@ -150,6 +151,10 @@ def note_loads(db: Connection, own: ProcessId, loads: Mapping[Assignment, float]
     _rows(db, _FORGET_SIGNALS, (_KEPT,))
 
 
+def note_started(db: Connection, own: ProcessId) -> None:
+    _rows(db, _STARTED, (own,))
+
+
 def note_stopping(db: Connection, own: ProcessId) -> None:
     _rows(db, _STOPPING, (own,))
 
@@ -159,7 +164,10 @@ def send(db: Connection, own: ProcessId, kind: str, body: str) -> None:
 
 
 def _process(own_id: str, name: str, version: str, started: float, stopping: int) -> Process:
-    return Process(ProcessId(own_id), name, version, float(started), bool(stopping))
+    return Process(
+        ProcessId(own_id), name, version, float(started), stopping=stopping == 1,
+        starting=stopping == STARTING,
+    )  # fmt: skip
 
 
 def _rows(db: Connection, text: str, values: Sequence[Any] = ()) -> list[Any]:

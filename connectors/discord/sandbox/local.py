@@ -54,7 +54,7 @@ class LocalDiscord(PlatformActions):
     def __init__(self, context: SandboxContext) -> None:
         self.state = State(base_url=context.base_url)
         self._context = context
-        self._world = seed(self.state, context.channels)
+        self._world = seed(self.state, context.channels, context.workspaces)
         address = urlsplit(context.base_url)
         scheme = "wss" if address.scheme == "https" else "ws"
         self._gateway = Gateway(self.state, f"{scheme}://{address.netloc}/discord/gateway")

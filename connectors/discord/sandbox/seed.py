@@ -1,4 +1,4 @@
-"""The initial state of the local Discord: two guilds with channels, people and apps.
+"""The initial state of the local Discord: guilds with channels, people and apps.
 
 Ids are the same at every start, so that configurations and tests can name them.
 """
@@ -38,8 +38,9 @@ NARROW_TOKEN = "local-discord-narrow.not-a-secret"  # noqa: S105  # obviously fa
 _SEEDED_AT = 1_735_689_600.0  # 2025-01-01
 
 
-def seed(state: State, channels: int) -> World:
-    """Fill an empty state and return its world; `channels` is the number of text channels."""
+def seed(state: State, channels: int, guilds: int = 2) -> World:
+    """Fill an empty state and return its world; `channels` is the number of text channels. Each
+    guild after the second has only an app "bridge" of its own."""
     ids = Snowflakes(lambda: _SEEDED_AT)
     people = [_user(state, ids, name, display_name) for name, display_name in PEOPLE.items()]
     owner = people[0]
@@ -48,14 +49,19 @@ def seed(state: State, channels: int) -> World:
         _app(state, ids, "plain", PLAIN_TOKEN, PRIVILEGED, owner),
         _app(state, ids, "narrow", NARROW_TOKEN, 0, owner),
     ]
-    guilds = [_guild(state, ids, name, people, apps, channels) for name in GUILDS]
+    seeded = [_guild(state, ids, name, people, apps, channels) for name in GUILDS]
+    for number in range(len(seeded) + 1, guilds + 1):
+        token = f"local-discord-bridge-{number}.not-a-secret"
+        app = _app(state, ids, "bridge", token, PRIVILEGED, owner)
+        apps.append(app)
+        seeded.append(_guild(state, ids, f"Guild {number}", people, [app], channels))
     return World(
         platform="discord",
-        apps=[_app_entry(app, guilds) for app in apps],
-        places=[place for guild in guilds for place in _places(guild, channels)],
+        apps=[_app_entry(app, seeded) for app in apps],
+        places=[place for guild in seeded for place in _places(guild, channels)],
         people=[
             SeededPerson(workspace=str(guild.id), id=str(user.id), name=user.display_name)
-            for guild in guilds
+            for guild in seeded
             for user in people
         ],
     )
@@ -121,7 +127,9 @@ def _channel(
     return Channel(ids.next(), kind, name, guild, position=position)
 
 
-def _app_entry(app: App, guilds: list[Guild]) -> dict[str, object]:
+def _app_entry(app: App, seeded: list[Guild]) -> dict[str, object]:
+    guilds = [guild for guild in seeded if app.user.id in guild.members]
+
     def entry_of(name: str) -> dict[str, str]:
         return {
             str(guild.id): str(channel.id)

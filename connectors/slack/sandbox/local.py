@@ -58,7 +58,7 @@ class LocalSlack(PlatformActions):
         now: Callable[[], float] = time.time,
     ) -> None:
         self.pace = pace or Pace()
-        self.slack = seeded_slack(context.base_url, context.channels)
+        self.slack = seeded_slack(context.base_url, context.channels, context.workspaces)
         self._context = context
         self._timers: list[asyncio.TimerHandle] = []
         self._sockets = Sockets(context.base_url)

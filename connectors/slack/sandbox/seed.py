@@ -1,4 +1,4 @@
-"""The initial state of a local Slack: two workspaces with their people, channels and apps."""
+"""The initial state of a local Slack: its workspaces with their people, channels and apps."""
 
 from __future__ import annotations
 
@@ -62,13 +62,15 @@ EVENTS = frozenset(
 )
 
 
-def seeded_slack(base_url: str, channels: int) -> Slack:
-    """Two workspaces with `channels` channels each, both with the apps "bridge" and "plain"."""
-    return Slack([_workspace(key, *_TEAMS[key], base_url, channels) for key in _TEAMS])
+def seeded_slack(base_url: str, channels: int, workspaces: int = 2) -> Slack:
+    """Workspaces with `channels` channels each, all with the apps "bridge" and "plain"."""
+    named = [_workspace(key, *_TEAMS[key], base_url, channels) for key in _TEAMS]
+    further = range(len(named) + 1, workspaces + 1)
+    return Slack([*named, *(further_workspace(number, base_url, channels) for number in further)])
 
 
 def further_workspace(number: int, base_url: str, channels: int) -> Workspace:
-    """A further workspace for benchmarks; it differs from the first one only in its ids."""
+    """A further workspace; it differs from the first one only in its ids."""
     return _workspace(f"W{number}", f"Team {number}", _TEAMS["ACME"][1], base_url, channels)
 
 

@@ -43,7 +43,7 @@ class LocalTeams(PlatformActions):
         self._context = context
         self._further: dict[str, Router] = {}
         self._others: list[LocalTeams] = []
-        self.tenant = tenant or seed(context.channels)
+        self.tenant = tenant or seed(context.channels, context.workspaces)
         self.keys = shared[0] if shared else Keys()
         login = self._login = shared[1] if shared else Login(self.tenant, self.keys)
         self.push_tokens = PushTokens(self.keys)
@@ -315,7 +315,11 @@ class LocalTeams(PlatformActions):
             "service_url": self.service_url(bot.app_id),
             "token_url": f"{base}/login/{tenant.id}/oauth2/v2.0/token",
             "openid_url": f"{base}/keys/openidconfiguration",
-            "teams": [{"id": t.id, "name": t.name} for t in tenant.teams.values() if t.apps],
+            "teams": [
+                {"id": team.id, "name": team.name}
+                for team in tenant.teams.values()
+                if bot.app_id in team.apps
+            ],
             "group_chat": chat.id,
             "not_installed": closed.id,
         }

@@ -1,4 +1,4 @@
-"""The seeded tenant: two teams with the bots in them, one without, a group chat, five people."""
+"""The seeded tenant: teams with the bots in them, one without, a group chat, five people."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ PEOPLE = ("Ada Lindqvist", "Bo Tanaka", "Carmen Diaz", "Dev Patel", "Noor Haddad
 CHANNELS = ("General", "Random", "Help")
 
 
-def seed(channels: int) -> Tenant:
-    """Return a new tenant with `channels` channels in each team; ids are reproducible."""
+def seed(channels: int, teams: int = 2) -> Tenant:
+    """Return a new tenant with `channels` channels in each team; ids are reproducible. Each team
+    after the second has only a bot "Bridge" of its own."""
     tenant = Tenant(TENANT_ID, "Lakeside Works")
     people = [_person(name) for name in PEOPLE]
     tenant.people = {person.id: person for person in people}
@@ -36,6 +37,10 @@ def seed(channels: int) -> Tenant:
     for person in people[:-1]:
         for app_id in apps:
             tenant.add_chat(personal_chat(person, app_id))
+    for number in range(3, teams + 1):
+        bot = _bot(number + 1, f"bridge-{number}", "Bridge", hears_all=True)
+        tenant.bots[bot.app_id] = bot
+        _add_team(tenant, f"Team {number}", people, channels, {bot.app_id})
     return tenant
 
 

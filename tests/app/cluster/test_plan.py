@@ -109,6 +109,17 @@ def test_a_process_that_stops_takes_nothing_and_gives_everything_up() -> None:
     assert planned.take == ()
 
 
+def test_what_is_free_does_not_wait_for_a_process_that_starts() -> None:
+    held: dict[str, ProcessId | None] = {"1": A, "2": A, "3": None}
+    both = state(held, A, B, since=_NOW)
+    starts = replace(both, processes=[both.processes[0], replace(both.processes[1], starting=True)])
+
+    assert not plan(A, both, of(*held)).take
+    assert set(plan(A, starts, of(*held)).take) == of("3")
+    assert not plan(B, starts, of(*held)).take
+    assert not plan(A, starts, of("1", "2", "4")).take  # nobody has worked for it yet
+
+
 def test_what_is_not_in_the_configuration_any_more_is_given_up() -> None:
     planned = plan(A, state({"gone": A, "1": A}, A), of("1"))
 

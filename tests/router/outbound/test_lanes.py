@@ -709,6 +709,32 @@ async def test_a_post_that_was_edited_while_its_answer_was_lost_is_found_as_it_w
     assert billing.texts("b") == ["hello", "ok, changed"]
 
 
+@pytest.mark.parametrize("crash", [False, True])
+@pytest.mark.parametrize("arrived", [True, False])
+async def test_a_part_in_doubt_of_a_post_that_became_shorter_does_not_stay(
+    by_words: ByWords, crash: bool, arrived: bool
+) -> None:
+    rig, sales, billing = by_words
+    lost = fail_once(Unsettled(BROKEN))
+
+    def harm(call: Call) -> None:
+        if (call.kind, call.slot) == ("post", 1):
+            lost(call)
+
+    setattr(billing, "after_send" if arrived else "before_send", harm)
+    async with rig.run():
+        own_id = await sales.say("s", "x" * 100 + "two")
+        await rig.clock.let_work()
+        await sales.edit("s", own_id, "short")
+        await sales.say("s", "next")
+        if not crash:
+            await rig.clock.advance(30)
+    async with rig.run():
+        await rig.clock.advance(30)
+
+    assert billing.texts("b") == ["short", "next"]
+
+
 async def test_a_post_that_was_deleted_while_its_answer_was_lost_is_not_sent_again(
     by_words: ByWords,
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from bridge.errors import Refused, Unavailable
 from bridge.model import ActorId, ChannelRef, Raw, TopicChanged, actor_id_of, split_key
+from bridge.model.assignments import account_assignment
 from bridge.ports.abilities import Abilities
 from bridge.ports.abilities.platform_history import Reactions, Standing, Stretch, Unreadable
 from bridge.store import SqliteStore
@@ -18,6 +19,7 @@ from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
 from tests.router.fake_connector import FakeConnector
 from tests.router.inbound.test_orphans import FakeThatFetches, deleted, edited, posted
+from tests.router.test_sharing import Others
 
 
 class FakeReadBack(FakeThatFetches):
@@ -372,6 +374,39 @@ async def test_a_reaction_that_is_received_after_its_removal_does_not_stay(pair:
         await rig.clock.advance(60)
 
     assert billing.channels["b"][0].emoji() == set()
+
+
+async def test_a_process_that_gave_an_account_up_keeps_nothing_that_it_still_compares(
+    pair: Pair,
+) -> None:
+    rig, sales, _ = pair
+    account = account_assignment(sales.account)
+    rig.cluster = others = Others(*map(account_assignment, rig.connectors))
+    stretches = sales.stretches
+
+    async def slowly(*arguments: Any) -> AsyncGenerator[Stretch, None]:
+        await rig.clock.sleep(20)
+        async for stretch in stretches(*arguments):
+            yield stretch
+
+    async with rig.run() as router:
+        await router.sharing.take(set(others.own))
+        one, _ = await post_all(rig, sales, "one", "two")
+        router.inbox.session_began(sales.account)
+        await rig.clock.advance(60)
+        bob, long_ago = actor_id_of("fake", "sales", "bob"), rig.clock.now - 300
+        late = sales.reacted(sales.channel("s"), one, None, "👍", bob, long_ago, present=True)
+        assert late is not None
+        sales.stretches = slowly  # type: ignore[method-assign]
+        await router.inbox.accept(late)
+        await rig.clock.advance(rig.timeouts.compare_again + 10)
+        sales.silently(one, "changed")
+
+        others.own.discard(account)
+        await router.sharing.give_up({account})
+        await rig.clock.advance(60)
+
+        assert await rig.store.waiting_rows() == []
 
 
 async def test_the_progress_of_the_comparison_is_reported(pair: Pair) -> None:

@@ -106,6 +106,7 @@ async def processes_of(store: Store) -> list[Facts] | None:
         {
             "id": process.id, "name": process.name, "version": process.version,
             "started": process.started, "stopping": process.stopping,
+            "starting": process.starting,
             "assignments": {
                 name: assigned.epoch
                 for name, assigned in sorted(state.assigned.items())
@@ -243,7 +244,7 @@ def _process(facts: Mapping[str, Any], now: float) -> tuple[str, ...]:
         facts["name"],
         facts["version"],
         age(now - facts["started"]),
-        "stops" if facts["stopping"] else works_for or "-",
+        "stops" if facts["stopping"] else "starts" if facts["starting"] else works_for or "-",
     )
 
 
