@@ -11,6 +11,7 @@ arguments]`.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -33,8 +34,9 @@ LINTERS: dict[str, list[str]] = {
     "format": [str(SCRIPTS / "ruff"), "format", "--check", "."],
     "layers": [str(SCRIPTS / "lint-imports")],
 }
-# The tests mostly wait: the types are checked meanwhile.
-TYPES = [str(SCRIPTS / "basedpyright"), "--pythonpath", sys.executable]
+# The tests mostly wait: the types are checked meanwhile, on what the tests leave.
+YIELDING = ["nice", "-n", "10"] if shutil.which("nice") else []
+TYPES = [*YIELDING, str(SCRIPTS / "basedpyright"), "--pythonpath", sys.executable]
 PYTEST = [
     sys.executable, "-m", "pytest", "-n", "4", "--dist", "loadfile",
     "--no-loadscope-reorder",  # else the few long ones come last, one after the other

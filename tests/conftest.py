@@ -46,6 +46,7 @@ _HERE = Path(__file__).parent
 _DEFAULT_PORT = 8080  # of `web.port`
 # What the tests of a folder need beside Python; other modules mark themselves.
 _FOLDERS = {"app/demo": "browser", "pictures": "browser", "corpus": "corpus", "e2e": "process"}
+_LAST_LONG = 0.85  # of all files: after these, no file begins that may take a minute
 
 
 @pytest.hookimpl(wrapper=True)
@@ -58,12 +59,33 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that `python -m tests --fast` omits."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the tests that `python -m tests --fast` omits; order files for several workers."""
     for item in items:
         module = item.module if isinstance(item, pytest.Function) else None
         for marker in _markers_of(item.path, module):
             item.add_marker(marker)
+    if hasattr(config, "workerinput"):  # one of pytest-xdist's workers
+        items[:] = _mixed(items)
+
+
+def _mixed(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Files whose tests mostly wait stand evenly between those that compute, so that neither all
+    workers wait at once nor all compete for the processors; the last files are short ones."""
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    waits = {path: any(map(_waits, tests)) for path, tests in files.items()}
+    long = [path for path in files if waits[path]]
+    long.sort(key=lambda path: not path.is_relative_to(_HERE / "e2e"))  # the longest are there
+    short = [path for path in files if not waits[path]]
+    places = [(at / (len(long) or 1) * _LAST_LONG, path) for at, path in enumerate(long)]
+    places += [(at / len(short), path) for at, path in enumerate(short)]
+    return [item for _, path in sorted(places) for item in files[path]]
+
+
+def _waits(item: pytest.Item) -> bool:
+    return any(item.get_closest_marker(marker) for marker in ("process", "browser"))
 
 
 @cache

@@ -76,6 +76,10 @@ async def test_feedback_of_every_platform_is_archived_with_the_answer_and_the_la
                     for name in UP
                 )
             )
+            # It has no buttons, and may have the answer later.
+            await local.until(
+                lambda: any("Hello" in said.text for said in local.standing("irc", "general"))
+            )
             before = {name: len(local.standing(name, "general")) for name in local.platforms}
 
             for number, (controls, name) in enumerate(
