@@ -19,7 +19,7 @@ from bridge.app import build
 from bridge.app.build import Bridge, timeouts_of
 from bridge.app.settings.file import Settings
 from bridge.errors import StoreCorrupt, StoreError, Unsettled
-from bridge.model import AccountId, Call, ChannelRef, OperationId, Raw
+from bridge.model import AccountId, Call, ChannelRef, OperationId
 from bridge.router.runtime.timeouts import Timeouts
 from bridge.runtime.clock import SystemClock
 from bridge.sandbox.faults import Fault
@@ -282,14 +282,15 @@ async def test_a_store_that_fails_for_seconds_reorders_nothing(
         before = len(texts(local, target))
         refused = asyncio.Event()
 
-        async def refuse(raw: Raw, *, advance: bool) -> None:
-            del raw, advance
+        async def refuse(*_payload: object, advance: bool) -> None:
+            del advance
             refused.set()
             raise StoreError("the disk is full")
 
         posts = [f"number {number}" for number in range(101, 106)]
         with monkeypatch.context() as broken:
             broken.setattr(bridge.store, "accept", refuse)
+            broken.setattr(bridge.store, "receive", refuse)
             saying = [asyncio.create_task(local.say(source, "general", posts[0]))]
             await refused.wait()
             for text in posts[1:3]:
