@@ -646,7 +646,7 @@ def wire_inbox(shared: Dependencies, parts: Parts) -> RouterInbox:
     outbound, inbound, recovery = parts.outbound, parts.inbound, parts.recovery
     keeper = Keeper(
         shared.store, recovery.catch_up, inbound.orphans, inbound.queues,
-        FastPath(inbound.processor, inbound.queues, shared.store, shared.connectors, shared.clock),
+        FastPath(inbound.processor, inbound.queues, shared.store, shared.clock),
         parts.rooms.responsibility,
     )  # fmt: skip
     return RouterInbox(

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
+from functools import partial
 
 from bridge.content.messages.parts import may_hold_files
-from bridge.model import AccountId, MessagePosted, Raw
+from bridge.model import MessagePosted, Raw
 from bridge.model.inbox_records import InboxRow
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector
-from bridge.ports.store.admissions import AdmissionStore
 from bridge.ports.store.inbox import InboxStore
 from bridge.router.inbound.context import Planned
 from bridge.router.inbound.processor import EventProcessor
@@ -22,10 +21,6 @@ _LONGEST = 0.5  # seconds that planning may take: the platform waits for its ack
 _NO_ROW = 0  # ids of rows begin at 1
 
 
-class _FastPathStore(InboxStore, AdmissionStore, Protocol):
-    """What `FastPath` needs of the store."""
-
-
 @dataclass
 class _Planning:
     """A channel one of whose messages is being planned; `users`: that one and those that wait for
@@ -33,14 +28,6 @@ class _Planning:
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     users: int = 0
-
-
-@dataclass(frozen=True)
-class _Found:
-    """The only event of a payload, and its plan."""
-
-    event: MessagePosted
-    planned: Planned
 
 
 class FastPath:
@@ -58,14 +45,12 @@ class FastPath:
         self,
         processor: EventProcessor,
         queues: InboundQueues,
-        store: _FastPathStore,
-        connectors: Mapping[AccountId, Connector],
+        store: InboxStore,
         clock: Clock,
     ) -> None:
         self._processor = processor
         self._queues = queues
         self._store = store
-        self._connectors = connectors
         self._clock = clock
         self._planning: dict[str, _Planning] = {}
 
@@ -77,22 +62,24 @@ class FastPath:
         if raw.channel is None:
             return None
         key = raw.channel.key
-        if planning := self._planning.get(key):
-            await self._in_turn(key, planning)
-            return None
+        if key in self._planning:
+            async with self._turn(key):
+                return None
         if late or not self._queues.is_free(raw):
             return None
         self._queues.take(raw)
-        rest: Coroutine[None, None, None] | None = None
+        rest: Callable[[], Awaitable[None]] | None = None
         try:
             began = self._clock.time()
-            found = await self._in_turn(key, _Planning(), raw)
+            async with self._turn(key):
+                found = await self._plan(raw)
             if found is None:
                 return None
             # Nobody who waited for the plan runs before the transaction is under way.
-            received = await self._processor.receive(raw, found.planned.admission, advance=advance)
+            event, planned = found
+            received = await self._processor.receive(raw, planned.admission, advance=advance)
             if received is not None:
-                rest = self._processor.follow(received, found.event, found.planned, began)
+                rest = partial(self._processor.follow, received, event, planned, began)
         except Exception:  # noqa: BLE001 - the ordinary way finds the same, and says what it is
             return None
         else:
@@ -100,28 +87,27 @@ class FastPath:
         finally:
             self._queues.give_back(raw, rest)
 
-    async def _in_turn(
-        self, key: str, planning: _Planning, raw: Raw | None = None
-    ) -> _Found | None:
-        """Plan a payload, or (None) only wait, after what waits for this channel already."""
-        self._planning[key] = planning
+    @asynccontextmanager
+    async def _turn(self, key: str) -> AsyncGenerator[None]:
+        """Enter in the order in which the payloads of a channel came."""
+        planning = self._planning.setdefault(key, _Planning())
         planning.users += 1
         try:
             async with planning.lock:  # fair: who came first goes on first
-                return None if raw is None else await self._plan(raw)
+                yield
         finally:
             planning.users -= 1
             if not planning.users:
                 del self._planning[key]
 
-    async def _plan(self, raw: Raw) -> _Found | None:
-        connector = self._connectors.get(raw.account)
-        if connector is None or await self._store.is_kept(raw):
+    async def _plan(self, raw: Raw) -> tuple[MessagePosted, Planned] | None:
+        """The only event of a payload, and its plan; None where it is to be kept first."""
+        if await self._store.is_kept(raw):
             return None
-        events = connector.decode(raw)
+        events = self._processor.decoded(raw)
         event = events[0] if len(events) == 1 else None
         if not isinstance(event, MessagePosted) or may_hold_files(event.message):
             return None
         async with asyncio.timeout(_LONGEST):
             planned = await self._processor.plan(InboxRow(_NO_ROW, raw), event)
-        return None if planned.needs_row else _Found(event, planned)
+        return None if planned.needs_row else (event, planned)

@@ -223,7 +223,7 @@ class EventProcessor:
         await self._fail(row, error, began)
 
     async def _process(self, row: InboxRow, began: float) -> None:
-        events = self._decoded(row.raw)
+        events = self.decoded(row.raw)
         for number, event in enumerate(events, 1):
             planned = await self.plan(row, event)
             target = planned.waits_for
@@ -279,7 +279,8 @@ class EventProcessor:
         await self._late_reactions.report(event, row)
         await self._committer.stop_turns(planned)
 
-    def _decoded(self, raw: Raw) -> Sequence[Event]:
+    def decoded(self, raw: Raw) -> Sequence[Event]:
+        """Return the events of a payload. Raises what the connector raises."""
         if raw.account == ACCOUNT:
             return decode(raw)
         connector = self._connectors.get(raw.account)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -17,9 +17,8 @@ from bridge.router.signals import Signal
 class _Source:
     rows: deque[InboxRow] = field(default_factory=deque[InboxRow])
     holds: int = 0
-    taken: bool = False
     expected: int = 0
-    current: InboxRow | None = None
+    current: Raw | None = None  # what is being worked on
     task: asyncio.Task[None] | None = None
 
 
@@ -69,18 +68,18 @@ class InboundQueues:
 
     def take(self, raw: Raw) -> None:
         """Let the caller work on a payload of a free source; rows wait until `give_back`."""
-        self._sources[_source_of(raw)] = _Source(taken=True)
+        self._sources[_source_of(raw)] = _Source(current=raw)
 
-    def give_back(self, raw: Raw, rest: Coroutine[None, None, None] | None = None) -> None:
+    def give_back(self, raw: Raw, rest: Callable[[], Awaitable[None]] | None = None) -> None:
         """Let the rows of a source that was taken go on, after the rest of that work."""
         key = _source_of(raw)
         source = self._sources[key]
-        source.taken = False
         if rest is None:
+            source.current = None
             self._go_on(key, source)
             self._forget_empty(key, source)
         else:
-            self._start(key, source, self._end(key, source, rest))
+            self._start(key, source, rest)
 
     def hold(self, key: str) -> None:
         """Let the source gather rows, until `release` is called as often as this."""
@@ -122,7 +121,7 @@ class InboundQueues:
     @property
     def idle(self) -> bool:
         """Whether nothing is being worked on."""
-        return not self._tasks and not any(source.taken for source in self._sources.values())
+        return not self._tasks and all(one.current is None for one in self._sources.values())
 
     async def drain(self) -> None:
         """Wait until every row that may be worked on is done."""
@@ -135,7 +134,7 @@ class InboundQueues:
         working: set[asyncio.Task[None]] = set()
         for source in self._sources.values():
             source.rows = deque(row for row in source.rows if self._is_ours(row.raw))
-            if source.task is not None and source.current and not self._is_ours(source.current.raw):
+            if source.task is not None and source.current and not self._is_ours(source.current):
                 working.add(source.task)
         if working:
             await asyncio.wait(working)
@@ -147,39 +146,38 @@ class InboundQueues:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _go_on(self, key: str, source: _Source) -> None:
-        if source.task is not None or source.holds or source.taken or not source.rows:
-            return
-        self._start(key, source, self._run(key, source))
+        if source.task is None and source.current is None and not source.holds and source.rows:
+            self._start(key, source)
 
-    def _start(self, key: str, source: _Source, work: Coroutine[None, None, None]) -> None:
-        source.task = asyncio.create_task(work, name=f"source {key}")
+    def _start(
+        self, key: str, source: _Source, rest: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
+        source.task = asyncio.create_task(self._run(key, source, rest), name=f"source {key}")
         self._tasks.add(source.task)
         source.task.add_done_callback(self._tasks.discard)
 
-    async def _end(self, key: str, source: _Source, rest: Coroutine[None, None, None]) -> None:
+    async def _run(
+        self, key: str, source: _Source, rest: Callable[[], Awaitable[None]] | None
+    ) -> None:
         try:
-            await rest
-        finally:
-            source.task = None
-            self._go_on(key, source)
-            self._forget_empty(key, source)
-
-    async def _run(self, key: str, source: _Source) -> None:
-        try:
+            if rest is not None:
+                await rest()
+                source.current = None
             while source.rows and not source.holds:
                 if self.wait is not None:
                     await self.wait(source.rows[0])
                     if not source.rows or source.holds:  # meanwhile
                         continue
-                source.current = source.rows.popleft()
-                await self._row_due.emit(source.current)
+                row = source.rows.popleft()
+                source.current = row.raw
+                await self._row_due.emit(row)
                 source.current = None
         finally:
-            source.task = None
+            source.task = source.current = None
             self._forget_empty(key, source)
 
     def _forget_empty(self, key: str, source: _Source) -> None:
-        if not (source.rows or source.holds or source.taken or source.expected or source.task):
+        if not (source.rows or source.holds or source.current or source.expected or source.task):
             self._sources.pop(key, None)
 
 

@@ -96,6 +96,7 @@ class SlowPlans:
 async def test_messages_that_come_while_one_is_planned_keep_their_order(
     clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(fast_path, "_LONGEST", 100)  # seconds of real time
     rig, store, sales, billing = pair(clock)
     plans = SlowPlans(monkeypatch)
     texts = [f"{number}" for number in range(6)]
