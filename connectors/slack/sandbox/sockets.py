@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import random
 import secrets
 from collections.abc import Callable
 from typing import Any
@@ -78,7 +79,7 @@ class Sockets:
         self._link = f"ws{base_url.removeprefix('http')}/slack/socket/link/"
         self._tickets: dict[str, App] = {}
         self._live: dict[str, list[Socket]] = {}
-        self._turn: dict[str, int] = {}
+        self._random = random.Random(7)  # noqa: S311 - no secret
 
     def open(self, app: App) -> str:
         """A WebSocket URL that works once (`apps.connections.open`)."""
@@ -88,12 +89,10 @@ class Sockets:
         return f"{self._link}?ticket={ticket}&app_id={app.id}"
 
     def choose(self, app: App) -> Socket | None:
-        """The next socket in turn: each envelope goes to one of them."""
+        """Any of the live sockets: an envelope goes to one of them, and apps must not assume a
+        pattern ("Using Socket Mode", 2026-08)."""
         live = [socket for socket in self._live.get(app.id, ()) if not socket.leaving]
-        if not live:
-            return None
-        self._turn[app.id] = turn = self._turn.get(app.id, -1) + 1
-        return live[turn % len(live)]
+        return self._random.choice(live) if live else None
 
     def of(self, app: App | None = None) -> list[Socket]:
         if app is not None:

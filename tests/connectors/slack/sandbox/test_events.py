@@ -264,11 +264,13 @@ async def test_an_app_pins_once_and_unpins_once(running: Running) -> None:
 
 async def test_each_event_goes_to_one_of_several_sockets(running: Running) -> None:
     async with listening(running) as first, listening(running) as second:
-        for number in range(6):
+        for number in range(20):
             await running.says(str(number))
-        await until(lambda: len(first.events) + len(second.events) == 6)
+        await until(lambda: len(first.events) + len(second.events) == 20)
 
-    assert (first.texts, second.texts) == (["0", "2", "4"], ["1", "3", "5"])
+    assert first.texts
+    assert second.texts
+    assert sorted(first.texts + second.texts, key=int) == [str(number) for number in range(20)]
     assert (first.frames[0]["num_connections"], second.frames[0]["num_connections"]) == (1, 2)
 
 
