@@ -209,6 +209,8 @@ class Keeper:
         if self.responsibility.comes_anywhere(raw):
             return await self._keep_for_owner(raw)
         current = raw.channel is not None and self.catch_up.is_current(raw.account, raw.channel)
+        if not current and self.catch_up.may_begin_with(raw):
+            await self.catch_up.begin_with(raw)
         late = self.catch_up.has_passed(raw)
         if (fresh := await self.fast_path.take(raw, late=late, advance=current)) is not None:
             (metrics.KEPT if fresh else metrics.REPEATED).labels(raw.account).inc()

@@ -12,8 +12,8 @@ from typing import Protocol
 
 import structlog
 
-from bridge.errors import BridgeError, RateLimited, Refused, StoreError
-from bridge.model import AccountId, ChannelRef, Raw, join_key
+from bridge.errors import BridgeError, RateLimited, Refused, StoreError, UndecodableEvent
+from bridge.model import AccountId, ChannelRef, MessagePosted, Raw, join_key
 from bridge.ports.abilities.platform_history import PlatformHistory, Unreadable
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
@@ -129,10 +129,36 @@ class CatchUp:
         self._read_until: dict[_AccountChannel, str] = {}
         self._latest: dict[_AccountChannel, str] = {}  # the latest order key of a live event
         self._comparing: dict[tuple[AccountId, ChannelRef], asyncio.Task[None]] = {}
+        # Channels without a cursor that begin with a live post of this session.
+        self._begun: set[_AccountChannel] = set()
 
     def is_current(self, account: AccountId, channel: ChannelRef) -> bool:
         """Whether live events of the channel may move its cursor."""
         return (account, channel.key) in self._current
+
+    def may_begin_with(self, raw: Raw) -> bool:
+        """Whether this may be the first live post of a channel that is still to be read."""
+        if raw.channel is None or raw.echo is not None:
+            return False
+        key = (raw.account, raw.channel.key)
+        return key in self._runs and key not in self._current and key not in self._begun
+
+    async def begin_with(self, raw: Raw) -> None:
+        """Note the first live post of a channel that was never read as the place where we began to
+        listen: what follows it is read even if this process ends before it can read the channel.
+        Raises StoreError."""
+        if raw.channel is None or not self._is_post(raw):
+            return
+        self._begun.add((raw.account, raw.channel.key))
+        if await self._store.cursor(raw.account, raw.channel) is None:
+            await self._history_starts.note(raw.account, raw.channel, raw.order_key)
+
+    def _is_post(self, raw: Raw) -> bool:
+        try:
+            events = self._connectors[raw.account].decode(raw)
+        except UndecodableEvent:
+            return False
+        return any(isinstance(event, MessagePosted) for event in events)
 
     def live_event_received(self, raw: Raw) -> None:
         """Note the order key of a live event: a reading that begins from now on finds later
@@ -282,6 +308,7 @@ class CatchUp:
             self._queues.release(key[1])
         self._awaited -= own
         self._current -= own
+        self._begun -= own
         for noted in (self._runs, self._covered, self._failures, self._read_until, self._latest):
             for key in own:
                 noted.pop(key, None)
@@ -300,6 +327,7 @@ class CatchUp:
         for channel in channels:
             key = (account, channel.key)
             self._current.discard(key)
+            self._begun.discard(key)
             self._runs[key] = self._runs.get(key, 0) + 1
             if key in self._awaited:
                 self._awaited.discard(key)
@@ -459,11 +487,19 @@ class CatchUp:
     ) -> None:
         """Let in the kept events up to the cursor: nothing is missing before them. Nor is anything
         before the live events of a channel that was never read."""
-        cursor = await self._store.cursor(account, channel)
+        cursor = await self._known_until(account, channel)
         if cursor is None:
             reading.end_hold()
             return
         await self._queues.finish(channel.key, until=cursor)
+
+    async def _known_until(self, account: AccountId, channel: ChannelRef) -> str | None:
+        """The cursor; else where an earlier session began to listen. None where nothing was ever
+        received, or only live posts of this session: nothing is missing before those."""
+        cursor = await self._store.cursor(account, channel)
+        if cursor is None and (account, channel.key) not in self._begun:
+            return await self._history_starts.of(account, channel)
+        return cursor
 
     async def _try(
         self, account: AccountId, channel: ChannelRef, reading: Reading
@@ -542,7 +578,7 @@ class CatchUp:
         history = connector.abilities.history
         if history is None:
             return _Unread(run)
-        cursor = await self._store.cursor(account, channel)
+        cursor = await self._known_until(account, channel)
         if cursor is None:
             newest = await history.newest(channel)
             await self._history_starts.note(account, channel, newest)

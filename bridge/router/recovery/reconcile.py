@@ -142,12 +142,12 @@ class Reconciler:
             return "whole"
         await self._queues.worked_off(channel.key)  # what catch-up found is held, too
         await self._compare_metadata(account, channel, request_limit)
-        if until <= began:
-            return "whole"
         since = self._clock.time() - self._timeouts.reconcile_window
         held_messages = await self._store.expected_messages(
             channel, since, limit=self._timeouts.reconcile_messages
         )
+        if until <= began and not held_messages:
+            return "whole"
         if len(held_messages) == self._timeouts.reconcile_messages:
             since = max(since, held_messages[-1].at)  # what is older is not compared
         by_id, pins = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -30,6 +31,7 @@ class FakeReadBack(FakeThatFetches):
     blind = False
     edits: dict[str, float]
     pages = 0
+    hold_newest: asyncio.Event | None = None  # the platform does not answer before it is set
 
     def own_abilities(self) -> Abilities:
         return replace(super().own_abilities(), read_back=self, reactors=self)
@@ -56,6 +58,11 @@ class FakeReadBack(FakeThatFetches):
             return Standing(native_id, post, own=own, reactions=told)
         edit = edited(self, native_id, text, at)
         return Standing(native_id, post, edit, at, own=own, reactions=told)
+
+    async def newest(self, channel: ChannelRef) -> str:
+        if self.hold_newest is not None:
+            await self.hold_newest.wait()
+        return await super().newest(channel)
 
     async def reactors(
         self, channel: ChannelRef, native_id: str, thread: str | None, native: str
@@ -130,6 +137,36 @@ async def test_missed_edits_deletions_and_posts_are_found(pair: Pair) -> None:
         await rig.clock.advance(30)
 
         assert sorted(billing.texts("b")) == ["last", "never told", "one, mended", "three"]
+
+
+async def test_what_was_posted_before_the_first_reading_is_compared_too(pair: Pair) -> None:
+    rig, sales, billing = pair
+    sales.hold_newest = asyncio.Event()
+    async with rig.run() as router:
+        one, _ = await post_all(rig, sales, "one", "two")
+        assert billing.texts("b") == ["one", "two"]
+        sales.hold_newest.set()
+        await rig.clock.advance(5)
+        sales.silently(one, None)
+
+        router.inbox.session_began(sales.account)
+        await rig.clock.advance(30)
+
+    assert billing.texts("b") == ["two"]
+
+
+async def test_a_stop_before_the_first_reading_loses_nothing_that_follows(pair: Pair) -> None:
+    rig, sales, billing = pair
+    sales.raw("s", "said before we came")
+    sales.hold_newest = asyncio.Event()
+    async with rig.run():
+        await post_all(rig, sales, "one")
+    sales.raw("s", "said while we were away")
+    sales.hold_newest = None
+    async with rig.run():
+        await post_all(rig, sales, "two")
+
+    assert billing.texts("b") == ["one", "said while we were away", "two"]
 
 
 async def test_announcements_of_channel_events_are_not_looked_for_on_their_platform(
