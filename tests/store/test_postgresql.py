@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import closing
 from importlib.resources import files
+from threading import Event
 
 import psycopg
 import pytest
@@ -92,6 +93,32 @@ async def test_a_process_whose_lease_passed_on_writes_nothing_any_more(
         await store.accept(raw(1), advance=False)
 
     assert await store.waiting_rows() == []
+
+
+async def test_a_process_that_is_stopped_in_a_transaction_loses_its_lease(
+    address: Address, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    holds_lock, goes_on = Event(), Event()
+
+    def stopped_in_the_middle(connection: Connection) -> None:
+        connection.execute("SELECT 1").fetchone()
+        holds_lock.set()
+        goes_on.wait(30)
+
+    monkeypatch.setattr(lease, "_RENEWED", 30.0)  # neither does it renew its lease
+    first = await open_postgres(address, clock=clock, key=KEY)
+    assert first.writer
+    stopped = asyncio.create_task(first.writer.run(stopped_in_the_middle))
+    await asyncio.to_thread(holds_lock.wait, 30)
+
+    second = await open_postgres(address, clock=clock, key=KEY)
+
+    assert await second.accept(raw(1), advance=False)
+    goes_on.set()
+    with pytest.raises(StoreError, match="Another process has taken over"):
+        await stopped
+    await second.close()
+    await first.close()
 
 
 async def test_a_write_waits_for_a_connection_that_was_lost(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
+from threading import Event
 
 import pytest
 
@@ -13,6 +14,7 @@ from bridge.errors import StoreError
 from bridge.model import ActorId
 from bridge.model.assignments import Assignment
 from bridge.model.room_records import Ban
+from bridge.store.connection import Connection
 from bridge.store.postgresql.address import Address, connect
 from bridge.store.postgresql.connection import PostgresConnection
 from bridge.store.postgresql.shared import SharedStore, open_shared
@@ -103,6 +105,30 @@ async def test_what_a_dead_process_had_is_free_and_it_writes_nothing_any_more(
             await asyncio.sleep(0.05)
     assert not first.is_alive
     assert await second.accept(raw(1), advance=False)
+
+
+async def test_a_process_that_is_stopped_in_a_transaction_holds_up_no_other(
+    first: SharedStore, second: SharedStore, db: PostgresConnection
+) -> None:
+    holds_lock, goes_on = Event(), Event()
+
+    def stopped_in_the_middle(connection: Connection) -> None:
+        connection.execute("SELECT 1").fetchone()
+        holds_lock.set()
+        goes_on.wait(30)
+
+    assert first.writer
+    stopped = asyncio.create_task(first.writer.run(stopped_in_the_middle))
+    await asyncio.to_thread(holds_lock.wait, 30)
+    accepting = asyncio.create_task(second.accept(raw(1), advance=False))
+    async with asyncio.timeout(10):
+        while not accepting.done():
+            expire(db, first)
+            await asyncio.sleep(0.02)
+
+    assert await accepting
+    goes_on.set()
+    await stopped
 
 
 async def test_a_process_that_closes_gives_everything_up_at_once(

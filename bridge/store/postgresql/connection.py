@@ -18,6 +18,11 @@ from bridge.store.postgresql.dialect import statement_of
 _INT8 = 20  # the server's number of the type bigint
 
 
+# What the server shows of a connection that writes, before the id of its process: where that is
+# stopped in the middle of a transaction, others end it. The server's own timeouts do not: in a
+# pipeline it waits for the next statement as if one were running.
+WRITER = "uacs-bridge writer "
+
 # The server refuses NUL in texts: it is written as two characters of the private use area.
 _ESCAPE = "\ue0f0"
 _NUL, _ITSELF = f"{_ESCAPE}\ue0f1", f"{_ESCAPE}\ue0f2"
@@ -111,6 +116,10 @@ class PostgresConnection:
     def control(self, text: str) -> None:
         """Execute a statement of PostgreSQL's own dialect that returns nothing."""
         psycopg.RawCursor(self.native).execute(text, prepare=False)  # pyright: ignore[reportCallIssue, reportArgumentType]
+
+    def sign(self, writer: str) -> None:
+        """Show that this connection writes, and for whom."""
+        self.control(f"SET application_name = '{WRITER}{writer}'")
 
     @property
     def in_transaction(self) -> bool:

@@ -18,7 +18,7 @@ import structlog
 
 from bridge.errors import StoreError
 from bridge.store.postgresql.address import Address, connect
-from bridge.store.postgresql.connection import PostgresConnection
+from bridge.store.postgresql.connection import WRITER, PostgresConnection
 from bridge.store.postgresql.faults import taken_over
 
 log = structlog.get_logger()
@@ -34,6 +34,11 @@ ON CONFLICT (name) DO UPDATE SET
 WHERE leases.until < {_NOW} AND NOT EXISTS (SELECT 1 FROM processes WHERE until > {_NOW})
 RETURNING epoch
 """  # noqa: S608 - our own words
+_END_WRITERS = f"""
+SELECT pg_terminate_backend(a.pid) FROM leases AS l
+JOIN pg_stat_activity AS a ON a.application_name = $2 || right(l.holder, 8)
+WHERE l.name = $1 AND l.until < {_NOW} AND a.datname = current_database()
+"""  # noqa: S608 - our own words
 _HOLDER = f"""
 SELECT holder, until - {_NOW} FROM leases WHERE name = $1 AND until > {_NOW}
 UNION ALL SELECT name, until - {_NOW} FROM processes WHERE until > {_NOW} LIMIT 1
@@ -47,7 +52,8 @@ class Lease:
 
     def __init__(self, address: Address, db: PostgresConnection) -> None:
         self._address = address
-        self.epoch = _taken(db, str(address))
+        self._id = uuid4().hex[:8]
+        self.epoch = _taken(db, str(address), self._id)
         self._closing = Event()
         self._thread = Thread(target=self._work, name="store-lease", daemon=True)
         self._thread.start()
@@ -56,6 +62,10 @@ class Lease:
         """Give the lease up, so that another process need not wait for its end."""
         self._closing.set()
         self._thread.join()
+
+    def sign(self, db: PostgresConnection) -> None:
+        """Name the connection after the holder of the lease."""
+        db.sign(self._id)
 
     def guard(self, db: PostgresConnection, number: int) -> None:
         """Make the transaction fail unless the lease still has this epoch; note its number."""
@@ -86,13 +96,15 @@ class Lease:
             _close(db)
 
 
-def _taken(db: PostgresConnection, name: str) -> int:
-    """Take the lease; a process that crashed left one that ends within seconds."""
-    holder = f"{socket.gethostname()}, pid {os.getpid()}, {uuid4().hex[:8]}"
+def _taken(db: PostgresConnection, name: str, own_id: str) -> int:
+    """Take the lease; a process that crashed left one that ends within seconds. One that was
+    stopped in the middle of a transaction locks it: that transaction is ended."""
+    holder = f"{socket.gethostname()}, pid {os.getpid()}, {own_id}"
     until = time.monotonic() + SECONDS + 1
     last_end = 0.0
     while True:
-        for (epoch,) in db.rows(_TAKE, (_NAME, holder, SECONDS)):
+        list(db.rows(_END_WRITERS, (_NAME, WRITER)))
+        if (epoch := _taken_now(db, holder)) is not None:
             return epoch
         found = list(db.rows(_HOLDER, (_NAME,)))
         ends = time.monotonic() + found[0][1] if found else 0.0
@@ -104,6 +116,17 @@ def _taken(db: PostgresConnection, name: str) -> int:
             )
         last_end = last_end or ends
         time.sleep(0.1)
+
+
+def _taken_now(db: PostgresConnection, holder: str) -> int | None:
+    """Take the lease if it is free; None where it is not, or a transaction locks it for long."""
+    db.control("SET lock_timeout = 250")
+    try:
+        return next((epoch for (epoch,) in db.rows(_TAKE, (_NAME, holder, SECONDS))), None)
+    except psycopg.errors.LockNotAvailable:
+        return None
+    finally:
+        db.control("RESET lock_timeout")
 
 
 def _close(db: PostgresConnection | None) -> None:

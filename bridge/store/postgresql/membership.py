@@ -20,7 +20,7 @@ from bridge.errors import StoreError
 from bridge.model.assignments import ProcessId
 from bridge.runtime.version import bridge_version
 from bridge.store.postgresql.address import Address, connect
-from bridge.store.postgresql.connection import PostgresConnection
+from bridge.store.postgresql.connection import WRITER, PostgresConnection
 
 log = structlog.get_logger()
 
@@ -35,7 +35,15 @@ _JOIN = f"""
 INSERT INTO processes (id, name, version, started, until, stopping)
 VALUES ($1, $2, $3, {NOW}, {NOW} + $4, {STARTING}) RETURNING 1
 """  # noqa: S608 - our own words
-_RENEW = f"UPDATE processes SET until = {NOW} + $2 WHERE id = $1 RETURNING 1"  # noqa: S608 - our own words
+_RENEW = f"""
+UPDATE processes SET until = {NOW} + $2 WHERE id = $1
+RETURNING EXISTS (SELECT 1 FROM processes WHERE until < {NOW})
+"""  # noqa: S608 - our own words
+_END_WRITERS = f"""
+SELECT p.name, pg_terminate_backend(a.pid)
+FROM processes AS p JOIN pg_stat_activity AS a ON a.application_name = $1 || p.id
+WHERE p.until < {NOW} AND a.datname = current_database()
+"""  # noqa: S608 - our own words
 _LEAVE = "DELETE FROM processes WHERE id = $1 RETURNING 1"
 _FREE = "UPDATE assignments SET process = NULL WHERE process = $1 RETURNING 1"
 
@@ -71,6 +79,9 @@ class Membership:
 
     # --- the fence of the writer ----------------------------------------------------------------
 
+    def sign(self, db: PostgresConnection) -> None:
+        db.sign(self.process)
+
     def guard(self, db: PostgresConnection, number: int) -> None:
         """Make the transaction the only one, and let it fail where the process is held for dead."""
         db.control(f"SELECT fence_process('{self.process}', {number})")
@@ -88,7 +99,8 @@ class Membership:
             try:
                 db = db or connect(self._address)
                 began = time.monotonic()
-                if not list(db.rows(_RENEW, (self.process, SECONDS))):
+                renewed = list(db.rows(_RENEW, (self.process, SECONDS)))
+                if not renewed:
                     self.is_lost = True
                     error = f"held for dead by the others: process {self.process} begins anew"
                     log.error("process_lost", store=str(self._address), error=error)
@@ -96,6 +108,8 @@ class Membership:
                 if not self.is_alive:
                     self._steady_since = began
                 self._alive_until = began + SECONDS
+                if renewed[0][0] and self.is_steady:
+                    _end_writers(db)
             except psycopg.Error:
                 self._steady_since = time.monotonic()
                 db = _closed(db)  # the writer tells, and waits for the server as well
@@ -107,6 +121,14 @@ class Membership:
             pass  # the others find it expired
         finally:
             _closed(db)
+
+
+def _end_writers(db: PostgresConnection) -> None:
+    """End the transactions of processes that were stopped in the middle: all others wait for
+    them."""
+    for name, has_ended in db.rows(_END_WRITERS, (WRITER,)):
+        if has_ended:
+            log.warning("writer_ended", process=name)
 
 
 def _join(db: PostgresConnection, name: str, process: ProcessId) -> None:

@@ -83,6 +83,7 @@ def opened(
         schema.migrate(db, str(address))
         holder = hold(address, db)
         undo.callback(holder.close)
+        holder.sign(db)
         check_key(db, seal)
         undo.pop_all()
     return holder, db

@@ -24,6 +24,11 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
 class Fence(Protocol):
     """Refuses the transactions of a process that others no longer reckon with."""
 
+    def sign(self, db: PostgresConnection) -> None:
+        """Name the connection, so that others find it: they end it where this process is stopped in
+        the middle of a transaction."""
+        ...
+
     def guard(self, db: PostgresConnection, number: int) -> None:
         """Let the transaction that has just begun fail unless this process may write; note its
         number."""
@@ -136,7 +141,11 @@ class PostgresWriter(BatchWriter):
 
     def _has_reconnected(self) -> bool:
         self._db.close()
-        return self._survives(lambda: setattr(self, "_db", connect(self._address)))
+        return self._survives(self._reconnect)
+
+    def _reconnect(self) -> None:
+        self._db = connect(self._address)
+        self._fence.sign(self._db)
 
     def _has_committed(self) -> bool:
         """Whether the lost transaction was committed after all; its units' results stand then."""
