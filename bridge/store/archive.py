@@ -15,7 +15,6 @@ from bridge.model.archive_records import (
     Change,
     HistoryPiece,
     MessageState,
-    NewMessage,
     Position,
     Relation,
     StoredMessage,
@@ -26,7 +25,6 @@ from bridge.model.store_status import Explanation
 from bridge.model.turn_records import NewTurn
 from bridge.store import (
     agents,
-    authors,
     catch_up,
     chain,
     changes,
@@ -41,11 +39,10 @@ from bridge.store import (
 )
 from bridge.store import reactions as of_reactions
 from bridge.store.archive_rows import body_of, stored, with_marks
-from bridge.store.bodies import MESSAGES, PEOPLE
+from bridge.store.arrivals import Arrival, timeline_columns
+from bridge.store.bodies import PEOPLE
 from bridge.store.connection import Connection
 from bridge.store.conversations import ToolDescription, conversation_of, own_tools
-from bridge.store.message_keys import key_of, stored_id
-from bridge.store.moments import Moments
 from bridge.store.queries import read_queries
 from bridge.store.seal import Seal
 from bridge.uacs import Conversation, Message
@@ -59,43 +56,47 @@ def receive(
     db: Connection, raw: Raw, admission: Admission, advance: bool, seal: Seal, now: float
 ) -> AdmittedRow | None:
     """Keep a payload and what it changes; None for a repeat, of which only the cursor moves."""
+    arrival = _arrival(db, admission, raw.payload)
     row = inbox.keep(db, raw, advance, seal, now, admission.outcome)
     if row is None:
         return None
-    repeat = _admit(db, replace(admission, row=row.id), now)
+    repeat = _admit(db, replace(admission, row=row.id), arrival, now)
     if repeat:
         inbox.finish_row(db, row.id, "repeat", now)
     return AdmittedRow(row, repeat)
 
 
 def admit(db: Connection, admission: Admission, now: float) -> Admitted:
-    repeat = _admit(db, admission, now)
+    repeat = _admit(db, admission, _arrival(db, admission), now)
     if admission.row is not None:
         inbox.finish_row(db, admission.row, "repeat" if repeat else admission.outcome, now)
     return Admitted(repeat=repeat)
 
 
-def _admit(db: Connection, admission: Admission, now: float) -> bool:
+def _arrival(db: Connection, admission: Admission, payload: bytes | None = None) -> Arrival | None:
+    return Arrival(db, admission, admission.message, payload) if admission.message else None
+
+
+def _admit(db: Connection, admission: Admission, arrival: Arrival | None, now: float) -> bool:
     """Whether the message was archived before; then nothing changes."""
-    repeat = False
-    number: int | None = None
-    if admission.message is not None:
-        number = _keep_message(db, admission.message, admission)
-        repeat = number is None
-    if not repeat:
-        _keep_the_rest(db, admission, number, now)
-    return repeat
+    if arrival is not None and not arrival.keep(admission.row, admission.outcome):
+        return True
+    _keep_the_rest(db, admission, arrival, now)
+    return False
 
 
-def _keep_the_rest(db: Connection, admission: Admission, number: int | None, now: float) -> None:
+def _keep_the_rest(
+    db: Connection, admission: Admission, arrival: Arrival | None, now: float
+) -> None:
     for person in admission.people:
         save_person(db, person)
-    time = now if admission.message is None else admission.message.time
-    for timeline in {timeline.id: timeline for timeline in admission.timelines}.values():
-        _place(db, timeline, number, time)
-    if number is not None and admission.message and admission.message.state != "streaming":
-        search.index(db, number)
-        chain.add(db, number, "added", now)
+    if arrival is None:
+        for timeline in admission.timelines:
+            db.execute(SQL["make_timeline"], timeline_columns(timeline, now))
+    else:
+        arrival.place()
+        if arrival.is_whole:
+            arrival.describe(now)
     for lost_copy in admission.gone:
         links.note_gone(db, lost_copy.channel.key, lost_copy.native_id)
     for operation in admission.operations:
@@ -121,48 +122,6 @@ def _keep_marks(db: Connection, admission: Admission, now: float) -> None:
         of_reactions.pin(db, pin, now)
     for item in admission.feedback:
         feedback.give(db, item)
-
-
-def _keep_message(db: Connection, new: NewMessage, admission: Admission) -> int | None:
-    """Its number; None when it is archived already."""
-    place = new.place
-    channel = None if place is None else place.channel.key
-    thread = None if place is None else place.thread
-    inserted = db.execute(
-        SQL["keep_message"],
-        (
-            key_of(new.id),
-            stored_id(new.id, channel, new.native_id),
-            MESSAGES.write(new.message),
-            authors.number_of(db, PEOPLE.write(new.author)),
-            new.time,
-            None if channel is None else links.number_of(db, channel),
-            thread,
-            new.native_id,
-            new.root,
-            new.reply_to,
-            None if new.audience is None else json.dumps(new.audience),
-            new.state,
-            admission.row,
-            admission.outcome,
-            new.changed or None,
-            Moments(db).take(new.time),
-        ),
-    )
-    number: int | None = next((n for (n,) in inserted.fetchall()), None)
-    if number is not None and channel is not None and new.native_id is not None:
-        links.link_said(db, channel, new.native_id, number, thread, new.time)
-    return number
-
-
-def _place(db: Connection, timeline: Timeline, number: int | None, time: float) -> None:
-    metadata = json.dumps(dict(timeline.metadata))
-    columns = (str(timeline.id), timeline.kind, timeline.name, metadata, time, time)
-    if number is None:
-        db.execute(SQL["make_timeline"], columns)
-        return
-    ((n, seq),) = db.execute(SQL["place_in_timeline"], columns).fetchall()
-    db.execute(SQL["enter_timeline"], (n, seq, number, timeline.epoch, number))
 
 
 def message(db: Connection, own_id: MessageId) -> StoredMessage | None:

@@ -39,6 +39,15 @@ def patient(unit: Callable[[Unpack[Ts]], T]) -> Callable[[Unpack[Ts]], T]:
     return _Patient(unit)
 
 
+@dataclass(frozen=True, slots=True)
+class Late(Generic[T]):
+    """What a unit returns that need not wait for the answer to its last statement: its awaiter gets
+    what `result` returns or raises after the COMMIT, which undoes nothing. Where that answer is
+    lost, such a unit is run again although it was committed."""
+
+    result: Callable[[], T]
+
+
 @dataclass(slots=True)
 class Job:
     """A unit and what became of it; `error` wins over `result`."""
@@ -141,6 +150,11 @@ class BatchWriter:
         raise NotImplementedError
 
     def _hand_back(self, batch: Sequence[Job]) -> None:
+        for job in batch:
+            try:
+                job.result = final_result(job.result)
+            except Exception as error:  # noqa: BLE001  # its awaiter gets it
+                job.error = job.error or error
         try:
             self._loop.call_soon_threadsafe(_wake, batch)
         except RuntimeError:  # the loop is closed: nobody waits any more
@@ -155,6 +169,12 @@ def _wake(batch: Sequence[Job]) -> None:
             job.future.set_exception(job.error)
         else:
             job.future.set_result(job.result)
+
+
+def final_result(result: Any) -> Any:
+    """Return what the awaiter of a unit gets, after the COMMIT. Raises whatever a late result
+    raises."""
+    return result.result() if isinstance(result, Late) else result
 
 
 def run_unit(db: Connection, job: Job) -> bool:

@@ -19,7 +19,7 @@ import orjson
 
 from bridge.model.chain_records import CHAIN_VERSION, ChainFault, ChainHead, ChainReport
 from bridge.store import payload_blocks
-from bridge.store.connection import Connection
+from bridge.store.connection import Connection, Rows
 from bridge.store.message_keys import key_of
 from bridge.store.packing import unpack
 from bridge.store.queries import read_queries
@@ -43,6 +43,22 @@ def add(db: Connection, number: int, kind: Kind, now: float) -> None:
         chain = _Chain(db, *home)
         chain.add(Content.of(db, number), kind, now)
         chain.save()
+
+
+def last_asked(db: Connection, own_ids: str) -> Rows:
+    """Ask for the last link of the conversation to which a message of these timelines (JSON of
+    their ids) belongs."""
+    return db.execute(SQL["last_of_first"], (own_ids,))
+
+
+def add_new(
+    db: Connection, home: tuple[int, str], last: Rows, content: Content, now: float
+) -> None:
+    """Add a message that has just been stored. `home`: number and id of its conversation; `last`:
+    of `last_asked`."""
+    chain = _Chain(db, *home, last=last)
+    chain.add(content, "added", now)
+    chain.save()
 
 
 def note_reactions(db: Connection, number: int, now: float) -> None:
@@ -131,13 +147,19 @@ class _Chain:
     """One conversation's chain, at whose end links are added."""
 
     def __init__(
-        self, db: Connection, timeline: int, own_id: str, salts: _Salts | None = None
+        self,
+        db: Connection,
+        timeline: int,
+        own_id: str,
+        salts: _Salts | None = None,
+        last: Rows | None = None,
     ) -> None:
         self._db = db
         self._salts = salts or _Salts()
         self._timeline = timeline
         self._id = own_id
-        self._seq, self._hash = db.execute(SQL["last"], (timeline,)).fetchone() or (0, _START)
+        last = last or db.execute(SQL["last"], (timeline,))
+        self._seq, self._hash = last.fetchone() or (0, _START)
         self._rows: list[tuple[Any, ...]] = []
 
     def add(self, content: Content, kind: Kind, now: float) -> None:
@@ -191,7 +213,9 @@ class Content:
         )  # fmt: skip
 
     @classmethod
-    def new(cls, number: int, columns: Sequence[Any], versions: int, payload: bytes) -> Content:
+    def new(
+        cls, number: int, columns: Sequence[Any], versions: int, payload: bytes | None
+    ) -> Content:
         """Of a message that is about to be stored: the columns id, body, author, time, channel,
         thread, native_id, root, reply_to, audience, state."""
         own_id, body, author, *facts, state = columns[:11]

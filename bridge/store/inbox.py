@@ -9,7 +9,7 @@ import structlog
 from pydantic import TypeAdapter
 
 from bridge.errors import StoreError
-from bridge.model import AccountId, ChannelRef, Raw, channel_of_key
+from bridge.model import AccountId, ChannelRef, MessageId, Raw, channel_of_key
 from bridge.model.inbox_records import InboxRow
 from bridge.store.connection import Connection
 from bridge.store.packing import pack, unpack
@@ -86,9 +86,10 @@ def cursor(db: Connection, account: AccountId, channel: ChannelRef) -> str | Non
     return None if row is None else row[0]
 
 
-def is_kept(db: Connection, raw: Raw) -> bool:
-    """Tell whether a payload is a repeat of one that is kept."""
-    return db.execute(SQL["row_of_key"], (raw.account, raw.dedupe_key)).fetchone() is not None
+def is_new(db: Connection, raw: Raw, message: MessageId) -> bool:
+    """Tell whether neither a payload is kept nor the message that it shows."""
+    known = db.execute(SQL["known"], (raw.account, raw.dedupe_key, message)).fetchone()
+    return known is None
 
 
 def waiting_rows(db: Connection) -> Sequence[InboxRow]:

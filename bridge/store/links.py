@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bridge.model import MessageId, Receipt
-from bridge.store.connection import Connection
+from bridge.store.connection import Connection, Rows
 from bridge.store.queries import read_queries
 
 SQL = read_queries("links")
@@ -16,24 +16,30 @@ SQL = read_queries("links")
 
 def link_said(
     db: Connection,
-    channel: str,
+    channel: int,
     native_id: str,
     message: int,
     thread: str | None,
     at: float,
 ) -> None:
-    """Link the original of a message; `at` is seconds since 1970."""
-    columns = (number_of(db, channel), native_id, message, thread, at)
-    db.execute(SQL["link_said"], columns)
+    """Link the original of a message in the channel of this number; `at` is seconds since 1970."""
+    db.execute(SQL["link_said"], (channel, native_id, message, thread, at))
 
 
 def link_copies(
-    db: Connection, channel: str, message: int, receipts: Sequence[Receipt], now: float
+    db: Connection,
+    channel: str,
+    number: int | None,
+    message: int,
+    receipts: Sequence[Receipt],
+    now: float,
 ) -> None:
-    """Link native copies of a message; of two copies in one slot the later replaces the earlier."""
+    """Link native copies of a message; of two copies in one slot the later replaces the earlier.
+    `number`: of the channel, if it has one."""
     if not receipts:
         return
-    number = number_of(db, channel)
+    if number is None:
+        number = number_of(db, channel)
     for receipt in receipts:
         native_id, slot = receipt.native_id, receipt.slot
         columns = (number, native_id, message, slot, receipt.thread, receipt.deleted, now)
@@ -72,7 +78,17 @@ def copies(db: Connection, message: MessageId, channel: str) -> tuple[Receipt, .
 
 def number_of(db: Connection, channel: str) -> int:
     """The channel's number; given at its first link."""
-    row = db.execute(SQL["channel"], (channel,)).fetchone()
+    return told(db, asked(db, channel), channel)
+
+
+def asked(db: Connection, channel: str) -> Rows:
+    """Ask for the number of a channel, to be read with `told`."""
+    return db.execute(SQL["channel"], (channel,))
+
+
+def told(db: Connection, answer: Rows, channel: str) -> int:
+    """Return the number that was asked for."""
+    row = answer.fetchone()
     if row is None:
         (row,) = db.execute(SQL["make_channel"], (channel,)).fetchall()
     return row[0]

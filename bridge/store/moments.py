@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bridge.store.connection import Connection
+from bridge.store.connection import Connection, Rows
 
 PER_SECOND = 1024  # numbers of one second; what is more goes into the second behind it
-_NEAR = 4  # numbers that are tried one by one
-_IS_TAKEN = "SELECT 1 FROM messages WHERE moment = ?"
+_NEAR = 4  # numbers that are tried first
+_TAKEN = "SELECT moment FROM messages WHERE moment >= ? AND moment < ?"
 _LAST = "SELECT max(moment) FROM messages WHERE moment >= ? AND moment < ?"
 
 
@@ -18,20 +18,23 @@ class Moments:
         self._given: set[int] = set()
         self._next: dict[int, int] = {}  # by second, from where on its numbers are free
 
-    def take(self, time: float) -> int:
+    def asked(self, time: float) -> Rows:
+        """Ask which numbers near this time other messages have, to be read with `take`."""
+        wanted = _number_at(time)
+        return self._db.execute(_TAKEN, (wanted, wanted + _NEAR))
+
+    def take(self, time: float, near: Rows | None = None) -> int:
         """Return a number for a message of this time (seconds since 1970): that of its 1024th of a
-        second; if other messages have it, the next ones, or one behind all of that second."""
-        wanted = int(time * PER_SECOND // 1)
-        moment = next((n for n in range(wanted, wanted + _NEAR) if self._is_free(n)), None)
+        second; if other messages have it, the next ones, or one behind all of that second.
+        `near`: of `asked` at the same time."""
+        wanted = _number_at(time)
+        taken = {number for (number,) in (near or self.asked(time)).fetchall()}
+        free = (n for n in range(wanted, wanted + _NEAR) if n not in taken and n not in self._given)
+        moment = next(free, None)
         if moment is None or moment >= (int(time // 1) + 1) * PER_SECOND:
             moment = self._behind(int(time // 1), wanted)
         self._given.add(moment)
         return moment
-
-    def _is_free(self, moment: int) -> bool:
-        if moment in self._given:
-            return False
-        return self._db.execute(_IS_TAKEN, (moment,)).fetchone() is None
 
     def _behind(self, second: int, moment: int) -> int:
         while True:
@@ -48,6 +51,11 @@ class Moments:
         begin = second * PER_SECOND
         ((last,),) = self._db.execute(_LAST, (begin, begin + PER_SECOND)).fetchall()
         return begin if last is None else last + 1
+
+
+def _number_at(time: float) -> int:
+    """The number that a message of this time has if no other has it."""
+    return int(time * PER_SECOND // 1)
 
 
 def moment_at(time: float) -> int:

@@ -21,6 +21,7 @@ from bridge.model import (
 )
 from bridge.model.outbox_records import DeadLetter, OperationRecord, OutboxItem, Settlement
 from bridge.store import engine, links, threads
+from bridge.store.batches import Late
 from bridge.store.bodies import (
     MESSAGES,
     OPERATIONS,
@@ -109,12 +110,14 @@ def notice(db: Connection, lane: LaneId) -> OutboxItem | None:
 
 
 def _item(db: Connection, lane: LaneId, columns: Sequence[Any]) -> OutboxItem:
-    body, state, attempts, due, created, began, message, message_state, after = columns
+    body, state, attempts, due, created, began, message, message_state, after, has_links = columns
     operation = OPERATIONS.read(body)
     channel = operation.channel.lane
     root = operation.root if isinstance(operation, PostMessage | EditMessage) else None
     thread = None if root is None else threads.root_in_channel(db, root, lane)
-    standing = links.copies(db, operation.message, channel)
+    standing: tuple[Receipt, ...] = ()
+    if has_links or lane != channel:
+        standing = links.copies(db, operation.message, channel)
     delivery = Delivery(
         operation=operation,
         message=MESSAGES.read(message),
@@ -158,9 +161,16 @@ def _quoted(db: Connection, operation: Operation, lane: LaneId) -> QuotedMessage
     )
 
 
-def begin(db: Connection, operation: OperationId, now: float) -> None:
-    if db.execute(SQL["begin"], (now, operation)).rowcount == 0:
-        raise NotOpen(f"Operation {operation!r} is not open any more; take the lane's head anew")
+def begin(db: Connection, operation: OperationId, now: float) -> Late[None]:
+    begun = db.execute(SQL["begin"], (now, operation))
+
+    def check() -> None:
+        if begun.rowcount == 0:
+            raise NotOpen(
+                f"Operation {operation!r} is not open any more; take the lane's head anew"
+            )
+
+    return Late(check)
 
 
 def postpone(db: Connection, operation: OperationId, until: float, error: str) -> None:
@@ -171,11 +181,11 @@ def record(db: Connection, operation: OperationId, receipts: Sequence[Receipt], 
     saved = db.execute(SQL["operation"], (operation,)).fetchone()
     if saved is None:
         return
-    state, lane, _type, message, text = saved
+    state, lane, _type, message, text, channel = saved
     saved_receipts = read_receipts(text)
     fresh = new_receipts(saved_receipts, receipts)
     if state in _OPEN and fresh:
-        links.link_copies(db, lane, message, fresh, now)
+        links.link_copies(db, lane, channel, message, fresh, now)
         db.execute(SQL["note_receipts"], (write_receipts(saved_receipts + fresh), operation))
 
 
@@ -184,11 +194,11 @@ def settle(db: Connection, settlement: Settlement, now: float) -> bool:
     saved = db.execute(SQL["operation"], (settlement.operation,)).fetchone()
     if saved is None:
         return False
-    state, lane, kind, message, text = saved
+    state, lane, kind, message, text, channel = saved
     if not _may_end(state, settlement):
         return False
     saved_receipts = read_receipts(text)
-    links.link_copies(db, lane, message, settlement.receipts, now)
+    links.link_copies(db, lane, channel, message, settlement.receipts, now)
     receipts = merge_receipts(saved_receipts, settlement.receipts)
     db.execute(
         SQL["settle"],

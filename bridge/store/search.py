@@ -43,6 +43,11 @@ def index(db: Connection, number: int) -> None:
     db.execute(SQL["add"], _document_of(db, number))
 
 
+def add(db: Connection, moment: int, words: str, facets: str) -> None:
+    """Add the document of a message that has just been stored."""
+    db.execute(SQL["add"], (moment, *as_indexed(db, words, facets)))
+
+
 def unindex(db: Connection, number: int) -> None:
     """Remove the document of a message, before it is changed."""
     db.execute(SQL["remove"], _document_of(db, number))

@@ -10,7 +10,7 @@ from typing import TypeGuard, TypeVar, TypeVarTuple
 
 from bridge.errors import StoreCorrupt, StoreError, StoreFull
 from bridge.store import engine, metrics
-from bridge.store.batches import BatchWriter, Job, run_unit
+from bridge.store.batches import BatchWriter, Job, final_result, run_unit
 from bridge.store.faults import store_error
 
 T = TypeVar("T")
@@ -102,7 +102,7 @@ class InlineWriter:
                 raise store_error(error, self._path) from error
             raise
         self._db.execute("COMMIT")
-        return result
+        return final_result(result)
 
     async def close(self) -> None:
         self._closed = True

@@ -374,8 +374,10 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
 
         assert received is not None
         assert (received.row.raw, received.repeat) == (raw(1), False)
-        assert await store.is_kept(raw(1))
-        assert not await store.is_kept(raw(2))
+        other = MessageId("other")
+        assert not await store.is_new(raw(1), other)
+        assert not await store.is_new(raw(2), new_message("m1").id)
+        assert await store.is_new(raw(2), other)
         assert await store.waiting_rows() == []
         assert await store.message(new.id) == stored(new)
         assert await store.open_lanes() == [AWAY.lane]
@@ -420,7 +422,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         with pytest.raises(StoreError, match="p1"):
             await store.receive(raw(1), refused, advance=True)
 
-        assert not await store.is_kept(raw(1))
+        assert await store.is_new(raw(1), MessageId("other"))
         assert await store.cursor(raw(1).account, HOME) is None
 
     async def test_an_admitted_message_is_returned_with_all_its_fields(self, store: Store) -> None:

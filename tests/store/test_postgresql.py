@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from bridge.errors import SchemaTooNew, StoreError
-from bridge.store.batches import Job
+from bridge.store.batches import Job, Late
 from bridge.store.connection import Connection
 from bridge.store.postgresql import lease, schema
 from bridge.store.postgresql.address import Address, connect
@@ -130,9 +130,9 @@ async def test_a_write_waits_for_a_connection_that_was_lost(
         assert len(await store.waiting_rows()) == number + 1
 
 
-async def test_a_commit_whose_answer_was_lost_is_not_done_again(
-    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def lost(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """What the first COMMIT answers, which never comes."""
     attempt = vars(PostgresWriter)["_attempt_all"]
     lost: list[bool] = []
 
@@ -143,6 +143,13 @@ async def test_a_commit_whose_answer_was_lost_is_not_done_again(
             raise psycopg.OperationalError("the server went away behind the COMMIT")
         return done
 
+    monkeypatch.setattr(PostgresWriter, "_attempt_all", lose_the_answer)
+    return lost
+
+
+async def test_a_commit_whose_answer_was_lost_is_not_done_again(
+    store: PostgresStore, lost: list[bool]
+) -> None:
     runs: list[int] = []
 
     def unit(db: Connection) -> int:
@@ -150,12 +157,28 @@ async def test_a_commit_whose_answer_was_lost_is_not_done_again(
         db.execute(_CURSOR, ("a", "b", "c"))
         return len(runs)
 
-    monkeypatch.setattr(PostgresWriter, "_attempt_all", lose_the_answer)
     assert store.writer is not None
     result = await store.writer.run(unit)
 
     assert lost == [True]
     assert (result, runs) == (1, [1])
+
+
+async def test_a_result_that_was_lost_with_the_answer_to_its_commit_is_asked_for_again(
+    store: PostgresStore, lost: list[bool]
+) -> None:
+    runs: list[int] = []
+
+    def unit(db: Connection) -> Late[int]:
+        runs.append(len(runs) + 1)
+        found = db.execute("SELECT 7")
+        return Late(lambda: found.fetchone()[0])
+
+    assert store.writer is not None
+
+    result: object = await store.writer.run(unit)
+
+    assert (result, lost, runs) == (7, [True], [1, 2])
 
 
 async def test_a_text_with_nul_is_kept_as_it_is(store: PostgresStore) -> None:

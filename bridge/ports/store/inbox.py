@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from bridge.model import AccountId, ChannelRef, Raw
+from bridge.model import AccountId, ChannelRef, MessageId, Raw
 from bridge.model.inbox_records import InboxRow
 
 
@@ -28,8 +28,9 @@ class InboxStore(Protocol):
         """
         ...
 
-    async def is_kept(self, raw: Raw) -> bool:
-        """Tell whether the account's dedupe key was saved before."""
+    async def is_new(self, raw: Raw, message: MessageId) -> bool:
+        """Tell whether neither the account's dedupe key was saved before nor the message that the
+        payload shows."""
         ...
 
     async def waiting_rows(self) -> Sequence[InboxRow]:

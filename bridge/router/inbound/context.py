@@ -34,6 +34,7 @@ class Received:
       direct messages.
     - `direct`: the room of two people that alone shows it.
     - `kept_files`: files that were fetched after their message had come.
+    - `is_new`: the message is known not to be archived.
     """
 
     row: InboxRow
@@ -41,6 +42,7 @@ class Received:
     rooms: tuple[Room, ...]
     direct: Room | None
     kept_files: KeptFiles
+    is_new: bool = False
 
     @property
     def key(self) -> str:

@@ -26,7 +26,7 @@ class DropRepeats:
         match received.event:
             case Ignored(reason=reason):
                 return ended(f"ignored: {reason}")
-            case MessagePosted() as event if not event.own:
+            case MessagePosted() as event if not event.own and not received.is_new:
                 own_id = message_id_of(event.place.channel, event.native_id)
                 return ended("repeat") if await self.store.message(own_id) else received
             case _:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from bridge.content.messages.parts import may_hold_files
-from bridge.model import MessagePosted, Raw
+from bridge.model import MessagePosted, Raw, message_id_of
 from bridge.model.inbox_records import InboxRow
 from bridge.ports.clock import Clock
 from bridge.ports.store.inbox import InboxStore
@@ -102,12 +102,12 @@ class FastPath:
 
     async def _plan(self, raw: Raw) -> tuple[MessagePosted, Planned] | None:
         """The only event of a payload, and its plan; None where it is to be kept first."""
-        if await self._store.is_kept(raw):
-            return None
         events = self._processor.decoded(raw)
         event = events[0] if len(events) == 1 else None
         if not isinstance(event, MessagePosted) or may_hold_files(event.message):
             return None
+        if not await self._store.is_new(raw, message_id_of(event.place.channel, event.native_id)):
+            return None
         async with asyncio.timeout(_LONGEST):
-            planned = await self._processor.plan(InboxRow(_NO_ROW, raw), event)
+            planned = await self._processor.plan(InboxRow(_NO_ROW, raw), event, is_new=True)
         return None if planned.needs_row else (event, planned)

@@ -237,10 +237,13 @@ class EventProcessor:
         if not events:
             await self._committer.admit(Admission(outcome="nothing", row=row.id))
 
-    async def plan(self, row: InboxRow, event: Event) -> Planned:
-        """Plan what an event changes. Raises whatever a stage raises."""
+    async def plan(self, row: InboxRow, event: Event, *, is_new: bool = False) -> Planned:
+        """Plan what an event changes. `is_new`: the message is known not to be archived. Raises
+        whatever a stage raises."""
         return await self._pipeline.plan(
-            Received(row=row, event=event, rooms=(), direct=None, kept_files=NO_FILES)
+            Received(
+                row=row, event=event, rooms=(), direct=None, kept_files=NO_FILES, is_new=is_new
+            )
         )
 
     async def receive(self, raw: Raw, admission: Admission, *, advance: bool) -> AdmittedRow | None:

@@ -10,7 +10,7 @@ import psycopg
 import structlog
 
 from bridge.store import metrics
-from bridge.store.batches import BatchWriter, Job, run_unit
+from bridge.store.batches import BatchWriter, Job, Late, run_unit
 from bridge.store.postgresql.address import Address, connect
 from bridge.store.postgresql.connection import PostgresConnection
 from bridge.store.postgresql.faults import TAKEN_OVER, is_lost, store_error
@@ -81,7 +81,11 @@ class PostgresWriter(BatchWriter):
                 time.sleep(pause)
                 pause = min(2 * pause, _LONGEST_PAUSE)
                 if self._has_reconnected() and self._has_committed():
-                    return
+                    # The results of these are lost: they are units that may be done again.
+                    batch = [job for job in batch if isinstance(job.result, Late)]
+                    if not batch:
+                        return
+                    self._number += 1
 
     def _attempt_all(self, batch: Sequence[Job]) -> bool:
         """Run the units with as few round trips as their reads allow; False if one raised."""

@@ -32,7 +32,7 @@ INSERT INTO version_rows (message, version, body, until, actor)
 SELECT n, 1 + coalesce((SELECT max(v.version) FROM version_rows AS v WHERE v.message = n), 0), body, ?, ?
 FROM message_rows WHERE key = message_key(?) AND state <> 'streaming';
 
--- name: place_in_timeline
+-- name: grow_timeline
 INSERT INTO timelines (id, kind, name, metadata, created, updated, length)
 VALUES (?, ?, ?, ?, ?, ?, 1)
 ON CONFLICT (id) DO UPDATE SET
@@ -40,8 +40,7 @@ ON CONFLICT (id) DO UPDATE SET
   created = CASE WHEN timelines.length > 0 AND timelines.created < excluded.created
     THEN timelines.created ELSE excluded.created END,
   updated = CASE WHEN timelines.length > 0 AND timelines.updated > excluded.updated
-    THEN timelines.updated ELSE excluded.updated END
-RETURNING n, length;
+    THEN timelines.updated ELSE excluded.updated END;
 
 -- name: make_timeline
 INSERT INTO timelines (id, kind, name, metadata, created, updated, length)
@@ -50,7 +49,13 @@ ON CONFLICT (id) DO NOTHING;
 
 -- name: enter_timeline
 INSERT INTO entries (timeline, seq, message, epoch, moment)
-VALUES (?, ?, ?, ?, (SELECT moment FROM messages WHERE n = ?));
+SELECT n, length, ?, ?, ? FROM timelines WHERE id = ?;
+
+-- name: known_timelines
+SELECT n, id FROM timelines WHERE id IN (SELECT one.value FROM json_each(?) AS one);
+
+-- name: payload_of_row
+SELECT payload FROM payloads WHERE row = ?;
 
 -- name: timeline
 SELECT n, kind, name, metadata, created, updated FROM timelines WHERE id = ?;

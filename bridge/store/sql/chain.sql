@@ -22,6 +22,13 @@ ORDER BY emoji, channel, target, actor;
 -- name: last
 SELECT seq, hash FROM chain WHERE timeline = ? ORDER BY seq DESC LIMIT 1;
 
+-- name: last_of_first
+SELECT seq, hash FROM chain
+WHERE timeline = (
+  SELECT min(n) FROM timelines WHERE id IN (SELECT one.value FROM json_each(?) AS one)
+)
+ORDER BY seq DESC LIMIT 1;
+
 -- name: add
 INSERT INTO chain (timeline, seq, message, version, kind, at, salt, digest, payload_digest, hash)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);

@@ -33,7 +33,11 @@ SELECT DISTINCT lane FROM operations WHERE state IN ('waiting', 'sending');
 SELECT 1 FROM operations WHERE id = ?;
 
 -- name: head
-SELECT o.body, o.state, o.attempts, o.due, o.created, o.began, m.body, m.state, l.last_post
+SELECT o.body, o.state, o.attempts, o.due, o.created, o.began, m.body, m.state, l.last_post,
+  EXISTS (
+    SELECT 1 FROM links
+    WHERE message = o.message AND channel = (SELECT place.n FROM channels AS place WHERE place.key = o.lane)
+  )
 FROM operations AS o
 JOIN messages AS m ON m.n = o.message
 LEFT JOIN lanes AS l ON l.lane = o.lane
@@ -41,7 +45,11 @@ WHERE o.lane = ? AND o.state IN ('waiting', 'sending')
 ORDER BY o.seq LIMIT 1;
 
 -- name: head_besides
-SELECT o.body, o.state, o.attempts, o.due, o.created, o.began, m.body, m.state, l.last_post
+SELECT o.body, o.state, o.attempts, o.due, o.created, o.began, m.body, m.state, l.last_post,
+  EXISTS (
+    SELECT 1 FROM links
+    WHERE message = o.message AND channel = (SELECT place.n FROM channels AS place WHERE place.key = o.lane)
+  )
 FROM operations AS o
 JOIN messages AS m ON m.n = o.message
 LEFT JOIN lanes AS l ON l.lane = o.lane
@@ -50,7 +58,11 @@ WHERE o.lane = ? AND o.state IN ('waiting', 'sending')
 ORDER BY o.seq LIMIT 1;
 
 -- name: notice
-SELECT o.body, o.state, o.attempts, o.due, o.created, o.began, m.body, m.state, l.last_post
+SELECT o.body, o.state, o.attempts, o.due, o.created, o.began, m.body, m.state, l.last_post,
+  EXISTS (
+    SELECT 1 FROM links
+    WHERE message = o.message AND channel = (SELECT place.n FROM channels AS place WHERE place.key = o.lane)
+  )
 FROM operations AS o
 JOIN messages AS m ON m.n = o.message
 LEFT JOIN lanes AS l ON l.lane = o.lane
@@ -66,7 +78,8 @@ UPDATE operations SET state = 'waiting', due = ?, error = ?
 WHERE id = ? AND state IN ('waiting', 'sending');
 
 -- name: operation
-SELECT state, lane, type, message, receipts FROM operations WHERE id = ?;
+SELECT state, lane, type, message, receipts, (SELECT place.n FROM channels AS place WHERE place.key = lane)
+FROM operations WHERE id = ?;
 
 -- name: note_receipts
 UPDATE operations SET receipts = ? WHERE id = ?;
