@@ -109,7 +109,7 @@ class Membership:
                     self._steady_since = began
                 self._alive_until = began + SECONDS
                 if renewed[0][0] and self.is_steady:
-                    _end_writers(db)
+                    _end_writers(db, str(self._address))
             except psycopg.Error:
                 self._steady_since = time.monotonic()
                 db = _closed(db)  # the writer tells, and waits for the server as well
@@ -123,12 +123,12 @@ class Membership:
             _closed(db)
 
 
-def _end_writers(db: PostgresConnection) -> None:
+def _end_writers(db: PostgresConnection, store: str) -> None:
     """End the transactions of processes that were stopped in the middle: all others wait for
     them."""
     for name, has_ended in db.rows(_END_WRITERS, (WRITER,)):
         if has_ended:
-            log.warning("writer_ended", process=name)
+            log.warning("writer_ended", store=store, error=f"{name} was stopped in a transaction")
 
 
 def _join(db: PostgresConnection, name: str, process: ProcessId) -> None:
