@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import structlog
 
-from bridge.errors import InvalidData, StoreError, UndecodableEvent
+from bridge.errors import InvalidData, StoreError
 from bridge.model import (
     AccountId,
     ActionPressed,
@@ -19,7 +19,6 @@ from bridge.model import (
     ChannelRenamed,
     CommandGiven,
     Echo,
-    Event,
     Raw,
 )  # fmt: skip
 from bridge.ports.clock import Clock
@@ -40,6 +39,7 @@ from bridge.router.rooms.responsibility import Responsibility
 from bridge.router.rooms.rooms import Rooms
 from bridge.router.runtime import metrics
 from bridge.router.runtime.background import Background
+from bridge.router.runtime.decoding import readable_events
 from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.signals import DirectMessageCame, Signals
 from bridge.uacs import Message
@@ -164,15 +164,10 @@ class InboundChannels:
     async def _report_new_channel(self, raw: Raw) -> None:
         appeared = self.signals.channel_appeared
         if appeared.has_listeners and any(
-            isinstance(event, ChannelCreated | ChannelRenamed) for event in self._decoded(raw)
+            isinstance(event, ChannelCreated | ChannelRenamed)
+            for event in readable_events(self.connectors[raw.account], raw)
         ):
             await appeared.emit(raw.account)
-
-    def _decoded(self, raw: Raw) -> Sequence[Event]:
-        try:
-            return self.connectors[raw.account].decode(raw)
-        except UndecodableEvent:
-            return ()
 
 
 @dataclass(frozen=True)
@@ -209,7 +204,7 @@ class Keeper:
         if self.responsibility.comes_anywhere(raw):
             return await self._keep_for_owner(raw)
         current = raw.channel is not None and self.catch_up.is_current(raw.account, raw.channel)
-        if not current and self.catch_up.may_begin_with(raw):
+        if self.catch_up.may_begin_with(raw):
             await self.catch_up.begin_with(raw)
         late = self.catch_up.has_passed(raw)
         if (fresh := await self.fast_path.take(raw, late=late, advance=current)) is not None:

@@ -9,12 +9,11 @@ from typing import Any
 
 from bridge.model.admission import Admission
 from bridge.model.archive_records import NewMessage, Timeline
-from bridge.store import authors, chain, links, search
+from bridge.store import authors, chain, links, numbers, search
 from bridge.store.bodies import MESSAGES, PEOPLE
 from bridge.store.connection import Connection
 from bridge.store.message_keys import key_of, stored_id
 from bridge.store.moments import Moments
-from bridge.store.packing import unpack
 from bridge.store.queries import read_queries
 
 SQL = read_queries("archive")
@@ -47,8 +46,10 @@ class Arrival:
         self._timelines = {timeline.id: timeline for timeline in admission.timelines}.values()
         self._moments = Moments(db)
         self._number = self._moment = -1  # once it is kept
-        self._authors = authors.asked(db, self._author)
-        self._channels = None if self._channel is None else links.asked(db, self._channel)
+        self._author_number = numbers.asked(db, authors.SQL, self._author)
+        self._channel_number = (
+            None if self._channel is None else numbers.asked(db, links.CHANNELS, self._channel)
+        )
         self._near = self._moments.asked(new.time)
         own_ids = json.dumps([str(timeline.id) for timeline in self._timelines])
         self._known_timelines = db.execute(SQL["known_timelines"], (own_ids,))
@@ -69,9 +70,7 @@ class Arrival:
         then nothing is written."""
         db, new = self._db, self._new
         thread = None if new.place is None else new.place.thread
-        channel = None
-        if self._channel is not None and self._channels is not None:
-            channel = links.told(db, self._channels, self._channel)
+        channel = None if self._channel_number is None else self._channel_number()
         self._moment = self._moments.take(new.time, self._near)
         inserted = db.execute(
             SQL["keep_message"],
@@ -79,7 +78,7 @@ class Arrival:
                 key_of(new.id),
                 stored_id(new.id, self._channel, new.native_id),
                 self._body,
-                authors.told(db, self._authors, self._author),
+                self._author_number(),
                 new.time,
                 channel,
                 thread,
@@ -139,7 +138,7 @@ class Arrival:
         if self._kept_payload is None:
             return self._payload
         kept = self._kept_payload.fetchone()
-        return None if kept is None else unpack(kept[0])
+        return None if kept is None else chain.payload_of(kept[0])
 
 
 def timeline_columns(timeline: Timeline, time: float) -> Sequence[Any]:

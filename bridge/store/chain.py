@@ -158,7 +158,8 @@ class _Chain:
         self._salts = salts or _Salts()
         self._timeline = timeline
         self._id = own_id
-        last = last or db.execute(SQL["last"], (timeline,))
+        if last is None:
+            last = db.execute(SQL["last"], (timeline,))
         self._seq, self._hash = last.fetchone() or (0, _START)
         self._rows: list[tuple[Any, ...]] = []
 
@@ -236,9 +237,17 @@ def _payload(db: Connection, number: int, live: object) -> bytes | None:
     """The native payload; of a damaged one bytes that are no payload."""
     try:
         imported = payload_blocks.payload_of(db, number)
-        if imported is not None:
-            return imported[1]
-        return None if live is None else unpack(_bytes(live))
+    except (zlib.error, ValueError):
+        return b""
+    if imported is not None:
+        return imported[1]
+    return None if live is None else payload_of(live)
+
+
+def payload_of(stored: object) -> bytes:
+    """Return the native payload that a row holds; of a damaged one bytes that are no payload."""
+    try:
+        return unpack(_bytes(stored))
     except (zlib.error, ValueError):
         return b""
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bridge.model import MessageId, Receipt
-from bridge.store.connection import Connection, Rows
+from bridge.store import numbers
+from bridge.store.connection import Connection
 from bridge.store.queries import read_queries
 
 SQL = read_queries("links")
+CHANNELS = read_queries("channels")  # their numbers
 
 
 def link_said(
@@ -78,17 +80,4 @@ def copies(db: Connection, message: MessageId, channel: str) -> tuple[Receipt, .
 
 def number_of(db: Connection, channel: str) -> int:
     """The channel's number; given at its first link."""
-    return told(db, asked(db, channel), channel)
-
-
-def asked(db: Connection, channel: str) -> Rows:
-    """Ask for the number of a channel, to be read with `told`."""
-    return db.execute(SQL["channel"], (channel,))
-
-
-def told(db: Connection, answer: Rows, channel: str) -> int:
-    """Return the number that was asked for."""
-    row = answer.fetchone()
-    if row is None:
-        (row,) = db.execute(SQL["make_channel"], (channel,)).fetchall()
-    return row[0]
+    return numbers.asked(db, CHANNELS, channel)()

@@ -386,6 +386,23 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert explained is not None
         assert (explained.raw, explained.outcome) == (raw(1), "routed")
 
+    async def test_messages_are_chained_as_they_are_stored_whichever_way_they_come(
+        self, store: Store
+    ) -> None:
+        timelines = (HOME_TIMELINE, ROOM_TIMELINE)
+        for number in (1, 2):  # the first one makes the timelines
+            new = new_message(f"m{number}", f"grüße {number}", audience=(ANN.id,))
+            admission = Admission("routed", message=new, timelines=timelines)
+            assert await store.receive(raw(number), admission, advance=False)
+        row = await store.accept(raw(3), advance=False)
+        assert row is not None
+        await store.admit(Admission("routed", row.id, new_message("m3"), timelines=timelines))
+        await admit(store, replace(new_message("m4"), place=None), timelines=timelines)
+
+        report = await store.verify_chain({})
+
+        assert (report.faults, report.messages, report.payloads_gone) == ([], 4, 0)
+
     async def test_a_repeated_payload_with_what_it_changes_moves_only_the_cursor(
         self, store: Store
     ) -> None:

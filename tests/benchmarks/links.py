@@ -42,7 +42,7 @@ from bridge.model.outbox_records import Settlement
 from bridge.runtime.clock import SystemClock
 from bridge.store import SqliteStore, archive, open_sqlite, threads
 from bridge.store.connection import Connection
-from bridge.store.links import SQL
+from bridge.store.links import CHANNELS, SQL
 from bridge.store.schema import open_to_read
 from bridge.uacs import Actor, Message, TextPart, to_timestamp
 from tests.e2e.processes import SandboxProcess, bridge_beside, rooms_across, sandbox_beside
@@ -141,7 +141,7 @@ async def build(path: Path, pairs: int, rooms: Sequence[Room]) -> None:
 def _make_channels(db: Connection, rooms: Sequence[Room]) -> None:
     for room in rooms:
         for channel in room:
-            db.execute(SQL["make_channel"], (channel.key,)).fetchall()
+            db.execute(CHANNELS["add"], (channel.key,)).fetchall()
 
 
 def _write(db: Connection, step: Sequence[Posted], rooms: Sequence[Room]) -> None:

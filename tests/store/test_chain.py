@@ -100,6 +100,22 @@ async def test_any_changed_byte_is_found(store: SqliteStore, table: str, column:
         assert faults, f"row {row} of {table}"
 
 
+async def test_a_message_whose_stored_payload_is_damaged_is_admitted_and_found(
+    store: SqliteStore,
+) -> None:
+    await fill(store)
+    row = await store.accept(raw(7), advance=False)
+    assert row
+    assert store.writer
+    damaged = "UPDATE payloads SET payload = x'01ffff' WHERE row = ?"
+    await store.writer.run(lambda db: db.execute(damaged, (row.id,)).rowcount)
+
+    await store.admit(Admission("routed", row.id, new_message("m7"), timelines=TIMELINES))
+
+    assert await store.message(new_message("m7").id)
+    assert (await verified(store)).faults == []
+
+
 async def test_a_message_that_is_gone_is_found(store: SqliteStore) -> None:
     await fill(store)
     assert store.writer is not None

@@ -11,8 +11,8 @@ from bridge.store.queries import read_queries
 from bridge.testing.clock import ManualClock
 
 FILES = (
-    "archive", "catch_up", "changes", "inbox", "links", "reactions", "outbox", "people", "reading",
-    "key_values", "turns", "imports", "threads", "payload_blocks",
+    "archive", "catch_up", "changes", "channels", "inbox", "links", "reactions", "outbox", "people",
+    "reading", "key_values", "turns", "imports", "threads", "payload_blocks",
     "tenants",
 )  # fmt: skip
 ALIASES = {

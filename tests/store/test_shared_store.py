@@ -121,7 +121,7 @@ async def test_a_process_that_is_stopped_in_a_transaction_holds_up_no_other(
     stopped = asyncio.create_task(first.writer.run(stopped_in_the_middle))
     await asyncio.to_thread(holds_lock.wait, 30)
     accepting = asyncio.create_task(second.accept(raw(1), advance=False))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(25):  # it goes on by itself after 30
         while not accepting.done():
             expire(db, first)
             await asyncio.sleep(0.02)

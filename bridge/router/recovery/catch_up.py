@@ -12,7 +12,7 @@ from typing import Protocol
 
 import structlog
 
-from bridge.errors import BridgeError, RateLimited, Refused, StoreError, UndecodableEvent
+from bridge.errors import BridgeError, RateLimited, Refused, StoreError
 from bridge.model import AccountId, ChannelRef, MessagePosted, Raw, join_key
 from bridge.ports.abilities.platform_history import PlatformHistory, Unreadable
 from bridge.ports.clock import Clock
@@ -28,6 +28,7 @@ from bridge.router.recovery.gaps import Gaps
 from bridge.router.recovery.read_order import Places, Progress, Reading, Rounds
 from bridge.router.recovery.reconcile import Reconciler
 from bridge.router.recovery.watchdog import ConnectionWatchdog
+from bridge.router.runtime.decoding import readable_events
 from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.signals import ReactionsCameLate
 
@@ -147,18 +148,12 @@ class CatchUp:
         """Note the first live post of a channel that was never read as the place where we began to
         listen: what follows it is read even if this process ends before it can read the channel.
         Raises StoreError."""
-        if raw.channel is None or not self._is_post(raw):
+        events = readable_events(self._connectors[raw.account], raw)
+        if raw.channel is None or not any(isinstance(event, MessagePosted) for event in events):
             return
         self._begun.add((raw.account, raw.channel.key))
         if await self._store.cursor(raw.account, raw.channel) is None:
             await self._history_starts.note(raw.account, raw.channel, raw.order_key)
-
-    def _is_post(self, raw: Raw) -> bool:
-        try:
-            events = self._connectors[raw.account].decode(raw)
-        except UndecodableEvent:
-            return False
-        return any(isinstance(event, MessagePosted) for event in events)
 
     def live_event_received(self, raw: Raw) -> None:
         """Note the order key of a live event: a reading that begins from now on finds later

@@ -16,7 +16,7 @@ from typing import Protocol
 import orjson
 import structlog
 
-from bridge.errors import BridgeError, UndecodableEvent
+from bridge.errors import BridgeError
 from bridge.model import AccountId, ChannelRef, Echo, MessageId, MessagePosted, Raw
 from bridge.model.refs import join_key
 from bridge.ports.clock import Clock
@@ -28,6 +28,7 @@ from bridge.router.outbound.notices import Notices, notice_id
 from bridge.router.rooms.features import platform_name
 from bridge.router.rooms.rooms import Rooms
 from bridge.router.runtime import metrics
+from bridge.router.runtime.decoding import readable_events
 from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.signals import Signal, UnknownPost
 
@@ -179,11 +180,7 @@ class OtherBridges:
             return
         self.examined += 1
         if not await self._store.knows_operation(echo.operation):
-            try:
-                events = self._connectors[raw.account].decode(raw)
-            except UndecodableEvent:
-                return
-            for event in events:
+            for event in readable_events(self._connectors[raw.account], raw):
                 if isinstance(event, MessagePosted):
                     await self.unknown_post(UnknownPost(event, echo.bridge))
 

@@ -18,10 +18,11 @@ from bridge.store.postgresql.dialect import statement_of
 _INT8 = 20  # the server's number of the type bigint
 
 
-# What the server shows of a connection that writes, before the id of its process: where that is
-# stopped in the middle of a transaction, others end it. The server's own timeouts do not: in a
-# pipeline it waits for the next statement as if one were running.
-WRITER = "uacs-bridge writer "
+_WRITER = "uacs-bridge writer "  # what the server shows of such a connection, before an id
+_END = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE application_name = $1 AND datname = current_database()
+"""
 
 # The server refuses NUL in texts: it is written as two characters of the private use area.
 _ESCAPE = "\ue0f0"
@@ -118,8 +119,15 @@ class PostgresConnection:
         psycopg.RawCursor(self.native).execute(text, prepare=False)  # pyright: ignore[reportCallIssue, reportArgumentType]
 
     def sign(self, writer: str) -> None:
-        """Show that this connection writes, and for whom."""
-        self.control(f"SET application_name = '{WRITER}{writer}'")
+        """Show that this connection writes, and for whom: others end it by that name where its
+        process is stopped in the middle of a transaction. The server's own timeouts do not: in a
+        pipeline it waits for the next statement as if one were running."""
+        self.control(f"SET application_name = '{_WRITER}{writer}'")
+
+    def end_writer(self, writer: str) -> bool:
+        """End the connection that writes for a process that no longer counts as alive. Returns
+        False where there is none."""
+        return any(ended for (ended,) in self.rows(_END, (_WRITER + writer,)))
 
     @property
     def in_transaction(self) -> bool:

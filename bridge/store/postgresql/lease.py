@@ -18,7 +18,7 @@ import structlog
 
 from bridge.errors import StoreError
 from bridge.store.postgresql.address import Address, connect
-from bridge.store.postgresql.connection import WRITER, PostgresConnection
+from bridge.store.postgresql.connection import PostgresConnection
 from bridge.store.postgresql.faults import taken_over
 
 log = structlog.get_logger()
@@ -34,11 +34,7 @@ ON CONFLICT (name) DO UPDATE SET
 WHERE leases.until < {_NOW} AND NOT EXISTS (SELECT 1 FROM processes WHERE until > {_NOW})
 RETURNING epoch
 """  # noqa: S608 - our own words
-_END_WRITERS = f"""
-SELECT pg_terminate_backend(a.pid) FROM leases AS l
-JOIN pg_stat_activity AS a ON a.application_name = $2 || right(l.holder, 8)
-WHERE l.name = $1 AND l.until < {_NOW} AND a.datname = current_database()
-"""  # noqa: S608 - our own words
+_EXPIRED = f"SELECT right(holder, 8) FROM leases WHERE name = $1 AND until < {_NOW}"  # noqa: S608 - our own words
 _HOLDER = f"""
 SELECT holder, until - {_NOW} FROM leases WHERE name = $1 AND until > {_NOW}
 UNION ALL SELECT name, until - {_NOW} FROM processes WHERE until > {_NOW} LIMIT 1
@@ -103,7 +99,8 @@ def _taken(db: PostgresConnection, name: str, own_id: str) -> int:
     until = time.monotonic() + SECONDS + 1
     last_end = 0.0
     while True:
-        list(db.rows(_END_WRITERS, (_NAME, WRITER)))
+        for (expired,) in list(db.rows(_EXPIRED, (_NAME,))):
+            db.end_writer(expired)
         if (epoch := _taken_now(db, holder)) is not None:
             return epoch
         found = list(db.rows(_HOLDER, (_NAME,)))

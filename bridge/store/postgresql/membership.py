@@ -20,7 +20,7 @@ from bridge.errors import StoreError
 from bridge.model.assignments import ProcessId
 from bridge.runtime.version import bridge_version
 from bridge.store.postgresql.address import Address, connect
-from bridge.store.postgresql.connection import WRITER, PostgresConnection
+from bridge.store.postgresql.connection import PostgresConnection
 
 log = structlog.get_logger()
 
@@ -35,15 +35,8 @@ _JOIN = f"""
 INSERT INTO processes (id, name, version, started, until, stopping)
 VALUES ($1, $2, $3, {NOW}, {NOW} + $4, {STARTING}) RETURNING 1
 """  # noqa: S608 - our own words
-_RENEW = f"""
-UPDATE processes SET until = {NOW} + $2 WHERE id = $1
-RETURNING EXISTS (SELECT 1 FROM processes WHERE until < {NOW})
-"""  # noqa: S608 - our own words
-_END_WRITERS = f"""
-SELECT p.name, pg_terminate_backend(a.pid)
-FROM processes AS p JOIN pg_stat_activity AS a ON a.application_name = $1 || p.id
-WHERE p.until < {NOW} AND a.datname = current_database()
-"""  # noqa: S608 - our own words
+_RENEW = f"UPDATE processes SET until = {NOW} + $2 WHERE id = $1 RETURNING 1"  # noqa: S608 - our own words
+_EXPIRED = f"SELECT id, name FROM processes WHERE until < {NOW}"  # noqa: S608 - our own words
 _LEAVE = "DELETE FROM processes WHERE id = $1 RETURNING 1"
 _FREE = "UPDATE assignments SET process = NULL WHERE process = $1 RETURNING 1"
 
@@ -99,8 +92,7 @@ class Membership:
             try:
                 db = db or connect(self._address)
                 began = time.monotonic()
-                renewed = list(db.rows(_RENEW, (self.process, SECONDS)))
-                if not renewed:
+                if not list(db.rows(_RENEW, (self.process, SECONDS))):
                     self.is_lost = True
                     error = f"held for dead by the others: process {self.process} begins anew"
                     log.error("process_lost", store=str(self._address), error=error)
@@ -108,7 +100,7 @@ class Membership:
                 if not self.is_alive:
                     self._steady_since = began
                 self._alive_until = began + SECONDS
-                if renewed[0][0] and self.is_steady:
+                if self.is_steady:
                     _end_writers(db, str(self._address))
             except psycopg.Error:
                 self._steady_since = time.monotonic()
@@ -126,8 +118,8 @@ class Membership:
 def _end_writers(db: PostgresConnection, store: str) -> None:
     """End the transactions of processes that were stopped in the middle: all others wait for
     them."""
-    for name, has_ended in db.rows(_END_WRITERS, (WRITER,)):
-        if has_ended:
+    for process, name in list(db.rows(_EXPIRED)):
+        if db.end_writer(process):
             log.warning("writer_ended", store=store, error=f"{name} was stopped in a transaction")
 
 

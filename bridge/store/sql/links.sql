@@ -1,11 +1,5 @@
 -- Which native ids show a message in a channel.
 
--- name: channel
-SELECT n FROM channels WHERE key = ?;
-
--- name: make_channel
-INSERT INTO channels (key) VALUES (?) RETURNING n;
-
 -- name: link_said
 INSERT INTO links (channel, native_id, message, kind, slot, thread, at) VALUES (?, ?, ?, 0, 0, ?, ?)
 ON CONFLICT (message, channel, native_id) DO NOTHING;
