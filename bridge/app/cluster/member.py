@@ -30,6 +30,9 @@ from bridge.router.signals import OperationEnded, Signals
 log = structlog.get_logger()
 
 RELOAD = "reload"  # the signal of a process that applied its configuration file
+_ALL = Assignment("")  # called: a signal is in the store
+_FREE = Assignment("free")  # called: some assignments have no owner
+_TO_ALL = (_ALL, _FREE)
 
 _LOOK = 0.5  # seconds between two looks at the others
 _POLL, _RARELY = 1.0, 3.0  # seconds between two looks for work that no call told of; with calls
@@ -103,13 +106,13 @@ class Member:
 
     async def tell(self, kind: str, **facts: str) -> None:
         await self._store.send(kind, orjson.dumps(facts).decode())
-        self.call(Assignment(""))
+        self.call(_ALL)
 
     async def hand_on(self, raw: Raw) -> InboxRow | None:
         row = await self._store.hand_on(raw)
         if row is not None:
             self._nudged.set()
-            self.call(Assignment(""))
+            self.call(_ALL)
         return row
 
     async def waiting_row(self, row: int) -> InboxRow | None:
@@ -190,7 +193,8 @@ class Member:
             self._following = asyncio.create_task(following, name="assignments")
 
     async def _listen(self, sharing: Sharing, revised: Callable[[str], Awaitable[None]]) -> None:
-        """Until the next look, hear what the others call and signal."""
+        """Until the next look, which is due at once where work is free, hear what the others call
+        and signal."""
         until = time.monotonic() + _LOOK
         while (left := until - time.monotonic()) > 0 and not self._store.is_lost:
             try:
@@ -202,7 +206,9 @@ class Member:
             called, self._called = self._called, set()
             for assignment in called & self._own:
                 await self._safely(sharing.called(assignment))
-            if not called or Assignment("") in called:
+            if _FREE in called:
+                return
+            if not called or _ALL in called:
                 await self._safely(self._look_for_signals(sharing, revised))
 
     async def _look_for_signals(
@@ -289,7 +295,7 @@ class Member:
         await sharing.give_up(assignments)
         await self._store.give_up(assignments)
         log.info("assignments_given_up", process=self.process, names=sorted(assignments))
-        self.call(Assignment(""))
+        self.call(_FREE)
 
     async def _note_change(self) -> None:
         async with self._changed:
@@ -304,7 +310,8 @@ class Member:
         await self._store.note_loads({name: self._loads[name] for name in self._own})
 
     def _heard(self, sender: str, assignment: str, detail: str) -> None:
-        if sender == self.process or (assignment and assignment not in self._own):
+        is_ours = assignment in _TO_ALL or assignment in self._own
+        if sender == self.process or not is_ours:
             return
         if detail and self._on_lane is not None:
             self._on_lane(LaneId(detail))
