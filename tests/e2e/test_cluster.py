@@ -75,8 +75,10 @@ async def scene(
     accounts: int = 4,
     limits: bool = False,
     postgres: PostgresServer | None = None,
+    database: Address | None = None,
 ) -> AsyncGenerator[Scene]:
-    database = empty_store() if postgres is None else postgres.address
+    if database is None:
+        database = empty_store() if postgres is None else postgres.address
     # Each workspace has an account; the first two guilds share one, as do the first two teams.
     workspaces = -(-(accounts + 2) // 3)
     async with (
@@ -310,26 +312,3 @@ async def test_many_kills_and_long_stops_lose_and_double_nothing(tmp_path: Path)
         ) as here,
     ):
         await survive(here, faults, events=events, pause=1 / many("RATE", 10))
-
-
-@pytest.mark.long
-@pytest.mark.timeout(900)
-async def test_an_update_of_one_process_after_the_other_loses_and_reorders_nothing(
-    tmp_path: Path,
-) -> None:
-    async with scene(tmp_path, count=3) as here:
-        traffic = Traffic(here.local, here.rooms, random.Random(SEED), MIX)
-        await traffic.one_each()
-        for process in here.cluster.processes:
-            acting = asyncio.create_task(traffic.act(40, 0.1))
-            await asyncio.sleep(1)
-            assert await process.stop() == 0
-            await process.start()
-            await acting
-            await here.cluster.connected(60)
-        result = await reckon(
-            here.local, traffic, here.cluster, TeamsLog(here.local), always,
-            seconds=120, store=StoreSettings(url=here.database.url),
-        )  # fmt: skip
-    print(f"\n{len(traffic.posts)} posts, one process after the other: {result}")
-    result.hold(unproved_per_lane=0)

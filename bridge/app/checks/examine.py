@@ -151,10 +151,11 @@ async def _database(settings: StoreSettings) -> list[Finding]:
         return [Finding("error", str(error))]  # it says what to do
     if version is None:
         return [Finding("ok", f"{address} is empty: the store is made at the first start")]
-    if version > newest:
-        problem = f"{address} has schema {version}, this version of the bridge knows up to {newest}"
-        return [Finding("error", problem, "install the newer version, or restore an older backup")]
-    then = "" if version == newest else f", `run` brings it to {newest}"
+    then = ""
+    if version < newest:
+        then = f", `run` brings it to {newest}"
+    elif version > newest:
+        then = f", of a newer version; this one, with schema {newest}, works with it"
     return [Finding("ok", f"{address}: schema {version}{then}")]
 
 

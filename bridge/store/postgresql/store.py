@@ -83,6 +83,7 @@ def opened(
         schema.migrate(db, str(address))
         holder = hold(address, db)
         undo.callback(holder.close)
+        schema.check_joined(db, str(address))
         holder.sign(db)
         check_key(db, seal)
         undo.pop_all()
@@ -90,15 +91,19 @@ def opened(
 
 
 def state_of(address: Address) -> tuple[int | None, int]:
-    """Return the schema version of a database, None for an empty one, and the newest version.
+    """Return the schema version of a database, None for an empty one, and the newest version. A
+    newer store works with this version of the bridge.
 
     Raises:
+        SchemaTooNew: the store is too new for this version of the bridge.
         StoreError: the database cannot be reached, or holds tables of another program.
     """
     with translated(str(address)), closing(connect(address)) as db:
         version = schema.version_of(db)
         if version is None:
             schema.check_empty(db, str(address))
+        else:
+            schema.check_not_newer(db, str(address))
         return version, schema.newest_version()
 
 
