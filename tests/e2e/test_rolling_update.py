@@ -54,7 +54,7 @@ async def replace(here: Scene, process: BridgeProcess, checkout: Path) -> None:
     process.checkout = checkout
     await process.start()
     async with asyncio.timeout(LONGEST_WAIT):
-        while await process.health() is None:  # noqa: ASYNC110 - another program
+        while await process.health() is None:
             assert process.process is not None
             assert process.process.returncode is None, process.log.read_text()[-3000:]
             await asyncio.sleep(0.05)
