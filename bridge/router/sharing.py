@@ -15,6 +15,7 @@ from bridge.model.inbox_records import InboxRow
 from bridge.router.inbox import RouterInbox
 from bridge.router.reconfigure import Reconfigure
 from bridge.router.wiring import Dependencies, Parts
+from bridge.runtime.newest import Newest
 
 log = structlog.get_logger()
 
@@ -38,7 +39,7 @@ class Sharing:
             "pairings": parts.turns.access.load,
             "direct_messages": parts.rooms.directs.load,
         }
-        self._put: dict[int, None] = {}
+        self._put = Newest[int](_REMEMBERED)
         self._begun: set[Assignment] = set()  # what the last process left of them is queued
         self._queueing = asyncio.Lock()
         self._upkeep: list[asyncio.Task[None]] = []
@@ -197,7 +198,5 @@ class Sharing:
     def _queue(self, row: InboxRow) -> None:
         if row.id in self._put or not self._parts.rooms.responsibility.is_ours(row.raw):
             return
-        self._put[row.id] = None
-        if len(self._put) > _REMEMBERED:
-            del self._put[next(iter(self._put))]
+        self._put.add(row.id)
         self._parts.inbound.queues.put(row)

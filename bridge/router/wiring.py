@@ -67,6 +67,7 @@ from bridge.router.outbound.lanes import Lanes
 from bridge.router.outbound.notes import ReactionNotes
 from bridge.router.outbound.notices import Notices, PressAnswers
 from bridge.router.outbound.outcomes import OperationEnds
+from bridge.router.outbound.own_posts import OwnPosts
 from bridge.router.outbound.rate_limits import RateLimits
 from bridge.router.outbound.references import Groups, References
 from bridge.router.outbound.replay import Replay
@@ -189,6 +190,7 @@ class OutboundParts:
     rate_limits: RateLimits
     references: References
     in_flight: InFlightCalls
+    own_posts: OwnPosts
     encoding: Encoding
     stopped: dict[AccountId, SendingStopped]
     lanes: Lanes
@@ -293,7 +295,8 @@ def wire_outbound(shared: Dependencies, rooms: RoomParts, groups: Groups) -> Out
     all_rooms, timeouts = shared.rooms, shared.timeouts
     rate_limits = RateLimits(clock, {a: c.capabilities.rate_limits for a, c in connectors.items()})
     references = References(store, connectors, all_rooms, groups)
-    in_flight = InFlightCalls(connectors, shared.cluster)
+    own_posts = OwnPosts()
+    in_flight = InFlightCalls(connectors, shared.cluster, own_posts)
     url_of = shared.content.files.url_of if shared.content.files else public_url
     encoding = Encoding(
         store, connectors, all_rooms, rate_limits, clock, url_of, references,
@@ -327,6 +330,7 @@ def wire_outbound(shared: Dependencies, rooms: RoomParts, groups: Groups) -> Out
         rate_limits=rate_limits,
         references=references,
         in_flight=in_flight,
+        own_posts=own_posts,
         encoding=encoding,
         stopped=stopped,
         lanes=lanes,
@@ -615,7 +619,7 @@ def wire_recovery(
     reader = ChannelReader(connectors, all_rooms, rooms.directs, catch_up, shared.background)
     signals.direct_channel_opened.subscribe(reader.direct_channel_opened)
     other_bridges = OtherBridges(
-        store, connectors, clock, timeouts, outbound.stopped,
+        store, connectors, clock, timeouts, outbound.stopped, outbound.own_posts,
         StopNotices(store, all_rooms, connectors, notices, reconnect, clock, timeouts),
         signals.sending_resumed,
     )  # fmt: skip
@@ -646,7 +650,7 @@ def wire_inbox(shared: Dependencies, parts: Parts) -> RouterInbox:
     outbound, inbound, recovery = parts.outbound, parts.inbound, parts.recovery
     keeper = Keeper(
         shared.store, recovery.catch_up, inbound.orphans, inbound.queues,
-        FastPath(inbound.processor, inbound.queues, shared.store, shared.clock),
+        FastPath(inbound.processor, inbound.queues, shared.clock),
         parts.rooms.responsibility,
     )  # fmt: skip
     return RouterInbox(

@@ -9,7 +9,7 @@ import structlog
 from pydantic import TypeAdapter
 
 from bridge.errors import StoreError
-from bridge.model import AccountId, ChannelRef, MessageId, Raw, channel_of_key
+from bridge.model import AccountId, ChannelRef, Raw, channel_of_key
 from bridge.model.inbox_records import InboxRow
 from bridge.store.connection import Connection
 from bridge.store.packing import pack, unpack
@@ -84,12 +84,6 @@ def move_cursor(db: Connection, account: AccountId, channel: str, value: str) ->
 def cursor(db: Connection, account: AccountId, channel: ChannelRef) -> str | None:
     row = db.execute(SQL["cursor"], (account, channel.key)).fetchone()
     return None if row is None else row[0]
-
-
-def is_new(db: Connection, raw: Raw, message: MessageId) -> bool:
-    """Tell whether neither a payload is kept nor the message that it shows."""
-    known = db.execute(SQL["known"], (raw.account, raw.dedupe_key, message)).fetchone()
-    return known is None
 
 
 def waiting_rows(db: Connection) -> Sequence[InboxRow]:

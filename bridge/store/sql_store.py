@@ -187,9 +187,6 @@ class SqlStore:
     async def accept(self, raw: Raw, *, advance: bool) -> InboxRow | None:
         return await self._write(inbox.keep, raw, advance, self._seal, self._clock.time())
 
-    async def is_new(self, raw: Raw, message: MessageId) -> bool:
-        return await self._look(inbox.is_new, raw, message)
-
     async def waiting_rows(self) -> Sequence[InboxRow]:
         return await self._read(inbox.waiting_rows)
 

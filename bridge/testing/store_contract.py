@@ -374,10 +374,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
 
         assert received is not None
         assert (received.row.raw, received.repeat) == (raw(1), False)
-        other = MessageId("other")
-        assert not await store.is_new(raw(1), other)
-        assert not await store.is_new(raw(2), new_message("m1").id)
-        assert await store.is_new(raw(2), other)
+        assert await store.accept(raw(1), advance=False) is None
         assert await store.waiting_rows() == []
         assert await store.message(new.id) == stored(new)
         assert await store.open_lanes() == [AWAY.lane]
@@ -439,8 +436,8 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         with pytest.raises(StoreError, match="p1"):
             await store.receive(raw(1), refused, advance=True)
 
-        assert await store.is_new(raw(1), MessageId("other"))
         assert await store.cursor(raw(1).account, HOME) is None
+        assert await store.accept(raw(1), advance=False) is not None
 
     async def test_an_admitted_message_is_returned_with_all_its_fields(self, store: Store) -> None:
         new = new_message("m1", thread="m0", root="m0", reply_to=message_id_of(HOME, "m0"))

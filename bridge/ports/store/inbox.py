@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from bridge.model import AccountId, ChannelRef, MessageId, Raw
+from bridge.model import AccountId, ChannelRef, Raw
 from bridge.model.inbox_records import InboxRow
 
 
@@ -26,11 +26,6 @@ class InboxStore(Protocol):
         Raises:
             StoreFull: the disk is full; the platform should deliver the payload again.
         """
-        ...
-
-    async def is_new(self, raw: Raw, message: MessageId) -> bool:
-        """Tell whether neither the account's dedupe key was saved before nor the message that the
-        payload shows."""
         ...
 
     async def waiting_rows(self) -> Sequence[InboxRow]:

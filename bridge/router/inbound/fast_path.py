@@ -9,16 +9,17 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from bridge.content.messages.parts import may_hold_files
-from bridge.model import MessagePosted, Raw, message_id_of
+from bridge.model import MessageId, MessagePosted, Raw, message_id_of
 from bridge.model.inbox_records import InboxRow
 from bridge.ports.clock import Clock
-from bridge.ports.store.inbox import InboxStore
 from bridge.router.inbound.context import Planned
 from bridge.router.inbound.processor import EventProcessor
 from bridge.router.inbound.queues import InboundQueues
+from bridge.runtime.newest import Newest
 
 _LONGEST = 0.5  # seconds that planning may take: the platform waits for its acknowledgement
 _NO_ROW = 0  # ids of rows begin at 1
+_REMEMBERED = 10_000  # messages: a platform sends again within minutes
 
 
 @dataclass
@@ -37,21 +38,21 @@ class FastPath:
     its message is planned while it is in memory alone, and the platform has its acknowledgement
     after the one transaction that keeps and admits it; a crash before that leaves it to the
     platform, or to catch-up, as one before the first transaction does. Whatever is not planned at
-    once goes the ordinary way: other events, messages with files, messages whose plan fails or
-    takes long.
+    once goes the ordinary way: other events, messages with files, those that came before, those
+    whose plan fails or takes long. Of messages that came before, the newest are remembered; any
+    other one is planned in vain, and its transaction finds that it is a repeat.
     """
 
     def __init__(
         self,
         processor: EventProcessor,
         queues: InboundQueues,
-        store: InboxStore,
         clock: Clock,
     ) -> None:
         self._processor = processor
         self._queues = queues
-        self._store = store
         self._clock = clock
+        self._taken = Newest[MessageId](_REMEMBERED)
         self._planning: dict[str, _Planning] = {}
 
     async def take(self, raw: Raw, *, late: bool, advance: bool) -> bool | None:
@@ -78,6 +79,7 @@ class FastPath:
             # Nobody who waited for the plan runs before the transaction is under way.
             event, planned = found
             received = await self._processor.receive(raw, planned.admission, advance=advance)
+            self._taken.add(_own_id(event))
             if received is not None:
                 rest = partial(self._processor.follow, received, event, planned, began)
         except Exception:  # noqa: BLE001 - the ordinary way finds the same, and says what it is
@@ -106,8 +108,12 @@ class FastPath:
         event = events[0] if len(events) == 1 else None
         if not isinstance(event, MessagePosted) or may_hold_files(event.message):
             return None
-        if not await self._store.is_new(raw, message_id_of(event.place.channel, event.native_id)):
+        if _own_id(event) in self._taken:
             return None
         async with asyncio.timeout(_LONGEST):
             planned = await self._processor.plan(InboxRow(_NO_ROW, raw), event, is_new=True)
         return None if planned.needs_row else (event, planned)
+
+
+def _own_id(event: MessagePosted) -> MessageId:
+    return message_id_of(event.place.channel, event.native_id)

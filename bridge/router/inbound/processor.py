@@ -20,7 +20,7 @@ from bridge.ports.store.admissions import AdmissionStore
 from bridge.ports.store.inbox import InboxStore
 from bridge.ports.traces import Tracer
 from bridge.router.inbound.attachments import AttachmentFetcher
-from bridge.router.inbound.context import Planned, Received
+from bridge.router.inbound.context import Planned, Received, ended
 from bridge.router.inbound.feedback import FeedbackDelivery
 from bridge.router.inbound.orphans import Orphans
 from bridge.router.inbound.pipeline import Pipeline
@@ -259,7 +259,8 @@ class EventProcessor:
         row = received.row
         try:
             outcome = await self._committer.admitted(planned.admission, repeat=received.repeat)
-            await self._follow(row, event, planned, outcome, began)
+            done = ended("repeat") if received.repeat else planned
+            await self._follow(row, event, done, outcome, began)
         except StoreError:
             await self.take(row)  # it is done, and is found so
         except Exception as error:  # noqa: BLE001 - it is logged, and the row fails

@@ -183,10 +183,11 @@ class Lane:
 
     async def run(self, first: OutboxItem | None) -> None:
         """Work until nothing is open; `wake` tells of what is queued while the lane looks. `first`
-        is the oldest operation, where the caller knows it."""
+        is the only operation, where the caller knows it."""
         failures = 0
         while not self._closing.is_set():
             item = None if self._wake.is_set() else first
+            is_alone = item is not None
             first = None
             self._wake.clear()
             try:
@@ -196,8 +197,10 @@ class Lane:
                         self._aside.clear()
                         continue
                     return
-                await self._advance(item)
+                ended = await self._advance(item)
                 failures = 0
+                if ended and is_alone and not self._wake.is_set():
+                    return
             except NotOpen as error:  # it was cancelled while we looked at it
                 log.info("operation_cancelled", lane=self._lane, error=str(error))
             except Exception as error:
@@ -239,13 +242,15 @@ class Lane:
 
     # --- the steps of one operation -------------------------------------------------------------
 
-    async def _advance(self, item: OutboxItem) -> None:
-        """Take one step with the operation, and write what came of it."""
+    async def _advance(self, item: OutboxItem) -> bool:
+        """Take one step with the operation, and write what came of it. Returns whether it is over
+        with that."""
         try:
             outcome = await self._step(item)
         except NotEncodable as error:  # it is given up, so that the lane goes on
             outcome = dead(item, f"it cannot be encoded: {public_fault(error.reason)}")
         await self._apply(outcome, item)
+        return isinstance(outcome, Done | Settlement)
 
     async def _step(self, item: OutboxItem) -> Outcome:
         """The first of these steps that applies."""

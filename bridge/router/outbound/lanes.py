@@ -97,7 +97,7 @@ class Lanes:
         return not self._lanes
 
     def wake(self, lane: LaneId, first: OutboxItem | None = None) -> None:
-        """Something in this lane is new: start it, or let it look again. `first` is its oldest
+        """Something in this lane is new: start it, or let it look again. `first` is its only
         operation, where the caller knows it."""
         if self._closing:
             return

@@ -51,6 +51,7 @@ from bridge.router.outbound.outcomes import (
     Retry,
     cancelled,
 )
+from bridge.router.outbound.own_posts import OwnPosts
 from bridge.router.outbound.rate_limits import Priority, RateLimits
 from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.signals import Signal
@@ -61,9 +62,12 @@ log = structlog.get_logger()
 class InFlightCalls:
     """`connectors` are those that send now; they change when the configuration does."""
 
-    def __init__(self, connectors: Mapping[AccountId, Connector], cluster: Cluster) -> None:
+    def __init__(
+        self, connectors: Mapping[AccountId, Connector], cluster: Cluster, own_posts: OwnPosts
+    ) -> None:
         self._connectors = connectors
         self._cluster = cluster
+        self._own_posts = own_posts
         self._calls: dict[Connector, set[asyncio.Future[None]]] = {}
 
     async def make(self, connector: Connector, call: Call, timeouts: Timeouts) -> Receipt:
@@ -73,12 +77,15 @@ class InFlightCalls:
         deadline = timeouts.send_deadline + size / timeouts.upload_pace
         try:
             with self.call(connector):
+                self._own_posts.note_call(call)
                 async with asyncio.timeout(deadline):
-                    return await connector.send(call)
+                    receipt = await connector.send(call)
         except TimeoutError:
             raise Unsettled(
                 f"{call.method} to {call.channel} had no answer within {deadline:g} s", late=True
             ) from None
+        self._own_posts.note_answer(call, receipt)
+        return receipt
 
     @contextmanager
     def call(self, connector: Connector) -> Generator[None]:

@@ -17,7 +17,7 @@ import orjson
 import structlog
 
 from bridge.errors import BridgeError
-from bridge.model import AccountId, ChannelRef, Echo, MessageId, MessagePosted, Raw
+from bridge.model import AccountId, ChannelRef, Echo, MessageId, MessagePosted, OperationId, Raw
 from bridge.model.refs import join_key
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
@@ -25,6 +25,7 @@ from bridge.ports.store.key_values import ROUTER_VALUES, KeyValueStore
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.outbox import OutboxStore
 from bridge.router.outbound.notices import Notices, notice_id
+from bridge.router.outbound.own_posts import OwnPosts
 from bridge.router.rooms.features import platform_name
 from bridge.router.rooms.rooms import Rooms
 from bridge.router.runtime import metrics
@@ -108,6 +109,7 @@ class OtherBridges:
         clock: Clock,
         timeouts: Timeouts,
         stopped: dict[AccountId, SendingStopped],
+        own_posts: OwnPosts,
         notices: StopNotices,
         sending_resumed: Signal[AccountId],
     ) -> None:
@@ -115,6 +117,7 @@ class OtherBridges:
         self._connectors = connectors
         self._clock = clock
         self._timeouts = timeouts
+        self._own_posts = own_posts
         self._notices = notices
         self.instance = ""
         self._since: defaultdict[AccountId, float] = defaultdict(lambda: self._started)
@@ -179,10 +182,13 @@ class OtherBridges:
             )
             return
         self.examined += 1
-        if not await self._store.knows_operation(echo.operation):
+        if not await self._is_ours(echo.operation):
             for event in readable_events(self._connectors[raw.account], raw):
                 if isinstance(event, MessagePosted):
                     await self.unknown_post(UnknownPost(event, echo.bridge))
+
+    async def _is_ours(self, operation: OperationId) -> bool:
+        return self._own_posts.are_of(operation) or await self._store.knows_operation(operation)
 
     async def unknown_post(self, post: UnknownPost) -> None:
         """Judge a post of our account that no operation of this store made."""
@@ -218,7 +224,7 @@ class OtherBridges:
                 break
             doubted_post = posts.popleft()
             self.examined += 1
-            if await self._store.resolve(doubted_post.channel, doubted_post.native_id) is not None:
+            if await self._stands(doubted_post.channel, doubted_post.native_id):
                 continue
             head = await self._store.head(doubted_post.channel.lane)
             if head is not None and head.state == "sending":
@@ -234,6 +240,12 @@ class OtherBridges:
                     )
                 continue
             self._note(account, doubted_post.channel, doubted_post.native_id, "")
+
+    async def _stands(self, channel: ChannelRef, native_id: str) -> bool:
+        """Whether a native message is known to be a post of ours."""
+        if self._own_posts.include(channel, native_id):
+            return True
+        return await self._store.resolve(channel, native_id) is not None
 
     def _note(self, account: AccountId, channel: ChannelRef, native_id: str, other: str) -> None:
         now = self._clock.time()

@@ -10,10 +10,6 @@ INSERT INTO inbox (account, dedupe_key, kind, order_key, channel, received_at, s
 VALUES (?, ?, ?, ?, ?, ?, 'done', ?, ?)
 ON CONFLICT (account, dedupe_key) DO NOTHING RETURNING id;
 
--- name: known
-SELECT 1 FROM inbox WHERE account = ? AND dedupe_key = ?
-UNION ALL SELECT 1 FROM messages WHERE key = message_key(?) LIMIT 1;
-
 -- name: keep_payload
 INSERT INTO payloads (row, payload) VALUES (?, ?);
 
