@@ -51,6 +51,7 @@ class Arrival:
             None if self._channel is None else numbers.asked(db, links.CHANNELS, self._channel)
         )
         self._near = self._moments.asked(new.time)
+        self._next = db.execute(SQL["next_message"], (new.id,))
         own_ids = json.dumps([str(timeline.id) for timeline in self._timelines])
         self._known_timelines = db.execute(SQL["known_timelines"], (own_ids,))
         self._last_link = chain.last_asked(db, own_ids)
@@ -69,12 +70,16 @@ class Arrival:
         """Write the message and the link to its original; False when it is archived already, and
         then nothing is written."""
         db, new = self._db, self._new
+        ((self._number, is_known),) = self._next.fetchall()
+        if is_known:
+            return False
         thread = None if new.place is None else new.place.thread
         channel = None if self._channel_number is None else self._channel_number()
         self._moment = self._moments.take(new.time, self._near)
-        inserted = db.execute(
+        db.execute(
             SQL["keep_message"],
             (
+                self._number,
                 key_of(new.id),
                 stored_id(new.id, self._channel, new.native_id),
                 self._body,
@@ -93,10 +98,6 @@ class Arrival:
                 self._moment,
             ),
         )
-        found = inserted.fetchall()
-        if not found:
-            return False
-        ((self._number,),) = found
         if channel is not None and new.native_id is not None:
             links.link_said(db, channel, new.native_id, self._number, thread, new.time)
         return True

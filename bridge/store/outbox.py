@@ -221,6 +221,32 @@ def settle(db: Connection, settlement: Settlement, now: float) -> bool:
     return True
 
 
+def is_simple(settlement: Settlement) -> bool:
+    """Whether `settle_simple` may end the operation."""
+    return (
+        settlement.state == "done"
+        and bool(settlement.receipts)
+        and not any(receipt.deleted for receipt in settlement.receipts)
+        and settlement.thread_of is None
+        and not settlement.then
+    )
+
+
+def settle_simple(db: Connection, settlement: Settlement, now: float) -> Late[bool]:
+    """End a post of which no receipt is kept, without reading anything first. Returns whether it
+    did; where the operation stands otherwise, nothing changes."""
+    own_id = settlement.operation
+    for receipt in settlement.receipts:
+        columns = (receipt.native_id, receipt.slot, receipt.thread, now, own_id)
+        db.execute(SQL["link_first_copy"], columns)
+        db.execute(SQL["unlink_replaced_by_first"], (own_id, receipt.slot, receipt.native_id))
+    receipts = merge_receipts((), settlement.receipts)
+    db.execute(SQL["note_first_post"], (receipts[-1].native_id, own_id))
+    end = (settlement.error, write_receipts(receipts), write_losses(settlement.losses), now, own_id)
+    settled = db.execute(SQL["settle_first"], end)
+    return Late(lambda: settled.rowcount == 1)
+
+
 def _may_end(state: str, settlement: Settlement) -> bool:
     """Proof of arrival also ends an operation that is already dead or unproved."""
     proof = settlement.state == "done" and bool(settlement.receipts)

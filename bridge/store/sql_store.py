@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar, TypeVarTuple
+from typing import TypeVar, TypeVarTuple, cast
 from uuid import UUID
 
 from pydantic import JsonValue
@@ -169,6 +169,12 @@ class SqlStore:
     async def _write(self, unit: Callable[[Connection, *Ts], T], *args: *Ts) -> T:
         """Return the unit's result once it is durable."""
         raise NotImplementedError
+
+    async def _write_late(
+        self, unit: Callable[[Connection, *Ts], batches.Late[T]], *args: *Ts
+    ) -> T:
+        """Return the unit's late result once it is durable."""
+        return cast("T", await self._write(unit, *args))
 
     async def _look(self, read: Callable[[Connection, *Ts], T], *args: *Ts) -> T:
         """Look up a few rows; sees everything that was awaited."""
@@ -484,8 +490,14 @@ class SqlStore:
         await self._write(outbox.record, operation, receipts, self._clock.time())
 
     async def settle(self, settlement: Settlement, *, patient: bool = False) -> bool:
+        now = self._clock.time()
+        if outbox.is_simple(settlement):
+            simple = outbox.settle_simple
+            unit = batches.patient(simple) if patient else simple
+            if await self._write_late(unit, settlement, now):
+                return True
         settle = batches.patient(outbox.settle) if patient else outbox.settle
-        return await self._write(settle, settlement, self._clock.time())
+        return await self._write(settle, settlement, now)
 
     async def postpone(self, operation: OperationId, until: float, error: str) -> None:
         await self._write(outbox.postpone, operation, until, error)

@@ -206,13 +206,15 @@ async def test_a_newer_store_is_refused(
     address: Address, db: PostgresConnection, clock: ManualClock
 ) -> None:
     newest = schema.newest_version()
-    db.control("UPDATE meta SET number = 999 WHERE key = 'schema_version'")
+    db.control("UPDATE meta SET number = 999 WHERE key IN ('schema_version', 'oldest_version')")
     try:
         for opening in (open_postgres, open_postgres_to_read):
             with pytest.raises(SchemaTooNew, match=r"schema 999.*knows up to"):
                 await opening(address, clock=clock, key=KEY)
     finally:
-        db.control(f"UPDATE meta SET number = {newest} WHERE key = 'schema_version'")
+        db.control(
+            f"UPDATE meta SET number = {newest} WHERE key IN ('schema_version', 'oldest_version')"
+        )
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,7 @@ class Lane:
 
     - `_echoes`: our own posts that came back while the lane ran, by operation and slot.
     - `_doubt`: the last call, while nobody knows whether it arrived.
+    - `_has_more`: something was queued since the lane looked.
     - `_urged`: set when an operator wants the next attempt now.
     - `_failing`: when each failing operation first failed.
     - `_aside`: the failing operations that let those behind them go first in this round.
@@ -140,6 +141,7 @@ class Lane:
         self._with = parts
         self._closing = asyncio.Event()
         self._wake = asyncio.Event()
+        self._has_more = False
         self._urged = asyncio.Event()
         self._echoes: Echoes = {}
         self._doubt: Doubt | None = None
@@ -151,6 +153,7 @@ class Lane:
 
     def wake(self) -> None:
         """Look at the store again: something in the lane is new."""
+        self._has_more = True
         self._wake.set()
 
     def close(self) -> None:
@@ -190,6 +193,7 @@ class Lane:
             is_alone = item is not None
             first = None
             self._wake.clear()
+            self._has_more = False
             try:
                 item = item or await self._head()
                 if item is None:
@@ -199,7 +203,7 @@ class Lane:
                     return
                 ended = await self._advance(item)
                 failures = 0
-                if ended and is_alone and not self._wake.is_set():
+                if ended and is_alone and not self._has_more:
                     return
             except NotOpen as error:  # it was cancelled while we looked at it
                 log.info("operation_cancelled", lane=self._lane, error=str(error))

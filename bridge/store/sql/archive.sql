@@ -1,9 +1,13 @@
+-- A number for a new message, and whether it is archived already.
+-- name: next_message
+SELECT (SELECT coalesce(max(n), 0) + 1 FROM message_rows),
+  EXISTS (SELECT 1 FROM messages WHERE key = message_key(?));
+
 -- name: keep_message
 INSERT INTO message_rows (
-  key, id, body, author, time, channel, thread, native_id, root, reply_to, audience, state, row,
+  n, key, id, body, author, time, channel, thread, native_id, root, reply_to, audience, state, row,
   outcome, changed, moment
-) VALUES (?, ?, packed(?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (key) DO NOTHING RETURNING n;
+) VALUES (?, ?, ?, packed(?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: message
 SELECT body, reactions, feedback, author, time, channel, thread, native_id, root, state, changed, n, row,

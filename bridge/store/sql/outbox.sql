@@ -87,6 +87,41 @@ UPDATE operations SET receipts = ? WHERE id = ?;
 -- name: settle
 UPDATE operations SET state = ?, error = ?, receipts = ?, losses = ?, ended = ? WHERE id = ?;
 
+-- The next four end a post that has no receipts yet, and change nothing where it does not stand so;
+-- the last one tells.
+
+-- name: link_first_copy
+INSERT INTO links (channel, native_id, message, kind, slot, thread, gone, at)
+SELECT place.n, ?, o.message, 1, ?, ?, 0, ?
+FROM operations AS o JOIN channels AS place ON place.key = o.lane
+WHERE o.id = ? AND o.type = 'post_message'
+  AND o.state IN ('waiting', 'sending') AND o.receipts = '[]'
+ON CONFLICT (message, channel, native_id) DO UPDATE SET
+  slot = excluded.slot,
+  thread = coalesce(excluded.thread, links.thread),
+  gone = excluded.gone;
+
+-- name: unlink_replaced_by_first
+UPDATE links SET gone = 1
+WHERE (message, channel) = (
+    SELECT o.message, place.n FROM operations AS o JOIN channels AS place ON place.key = o.lane
+    WHERE o.id = ? AND o.type = 'post_message'
+      AND o.state IN ('waiting', 'sending') AND o.receipts = '[]'
+  )
+  AND kind = 1 AND slot = ? AND native_id <> ? AND gone = 0;
+
+-- name: note_first_post
+INSERT INTO lanes (lane, last_post)
+SELECT o.lane, ? FROM operations AS o JOIN channels AS place ON place.key = o.lane
+WHERE o.id = ? AND o.type = 'post_message'
+  AND o.state IN ('waiting', 'sending') AND o.receipts = '[]'
+ON CONFLICT (lane) DO UPDATE SET last_post = excluded.last_post;
+
+-- name: settle_first
+UPDATE operations SET state = 'done', error = ?, receipts = ?, losses = ?, ended = ?
+WHERE id = ? AND type = 'post_message' AND state IN ('waiting', 'sending') AND receipts = '[]'
+  AND EXISTS (SELECT 1 FROM channels AS place WHERE place.key = lane);
+
 -- name: note_last_post
 INSERT INTO lanes (lane, last_post) VALUES (?, ?)
 ON CONFLICT (lane) DO UPDATE SET last_post = excluded.last_post;
