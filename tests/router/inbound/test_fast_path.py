@@ -4,21 +4,22 @@ comes is kept first, and all keep their order."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
 from bridge.errors import StoreFull, UndecodableEvent
-from bridge.model import Event, Raw
+from bridge.model import Event, LaneId, MessageId, OperationId, Raw
 from bridge.model.admission import Admission, AdmittedRow
 from bridge.model.inbox_records import InboxRow
+from bridge.model.outbox_records import OutboxItem
 from bridge.router.inbound import fast_path
 from bridge.router.inbound.context import Received
 from bridge.router.inbound.pipeline import Pipeline
 from bridge.store import SqliteStore
 from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
-from tests.router.fake_connector import FakeConnector
+from tests.router.fake_connector import FakeConnector, FakeWithHistory
 
 
 class Watched(SqliteStore):
@@ -149,6 +150,52 @@ async def test_a_repeat_is_not_planned_again(
 
     assert billing.texts("b") == ["one"]
     assert await store.failed_rows() == []
+
+
+async def test_a_repeat_that_this_process_does_not_remember_changes_nothing(
+    clock: FakeClock,
+) -> None:
+    rig, store, sales, billing = pair(clock)
+    raw = sales.raw("s", "one")
+    for is_new in (True, False):
+        async with rig.run() as router:
+            assert await router.inbox.accept(raw) is is_new
+            await clock.let_work()
+
+    assert store.kept == [("receive", raw.dedupe_key)] * 2
+    assert billing.texts("b") == ["one"]
+
+
+class Asked(SqliteStore):
+    """Notes what is asked about operations and native messages."""
+
+    asked: list[str]
+
+    async def head(self, lane: LaneId, *, besides: Sequence[MessageId] = ()) -> OutboxItem | None:
+        self.asked.append(f"head of {lane}")
+        return await super().head(lane, besides=besides)
+
+    async def knows_operation(self, operation: OperationId) -> bool:
+        self.asked.append(f"operation {operation}")
+        return await super().knows_operation(operation)
+
+
+async def test_a_message_and_the_echo_of_its_copy_ask_the_store_nothing(clock: FakeClock) -> None:
+    sales, billing = FakeConnector("sales", clock), FakeWithHistory("billing", clock, echo=True)
+    store = Asked.in_memory(clock)
+    store.asked = []
+    rig = RouterRig(clock, store, (sales, billing))
+    rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
+    async with rig.run():
+        await sales.say("s", "one")
+        await clock.advance(1)
+        store.asked.clear()
+        await sales.say("s", "two")
+        await clock.advance(1)
+
+        assert billing.texts("b") == ["one", "two"]
+        assert store.asked == []
+        assert await store.open_lanes() == []
 
 
 class Undecodable(FakeConnector):
