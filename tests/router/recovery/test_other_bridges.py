@@ -205,3 +205,32 @@ async def test_the_id_of_a_store_is_made_once(clock: FakeClock) -> None:
     assert await instance_of(store, lambda: "one") == "one"
     assert await instance_of(store, lambda: "two") == "one"
     assert await store.get_value(ROUTER_VALUES, "instance") == "one"
+
+
+async def test_the_echo_of_our_own_post_asks_the_store_nothing(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+
+    async def ask(_store: SqliteStore, *about: object) -> None:
+        asked.append(about)
+
+    async with pair.rig.run() as router:
+        await pair.sales.say("s", "one")
+        await pair.clock.advance(1)
+        post = pair.billing.channels["b"][-1]
+        for question in ("knows_operation", "resolve"):
+            monkeypatch.setattr(SqliteStore, question, ask)
+        for operation in (post.operation, None):  # on Discord, echoes do not name it
+            raw = pair.billing.raw("b", "one", own=True, operation=operation)
+            echo = Echo(
+                operation=None if operation is None else OperationId(operation),
+                receipt=Receipt(native_id=post.id),
+                bridge="",
+            )
+            await router.inbox.accept(raw.model_copy(update={"echo": echo}))
+        await pair.clock.advance(60)
+
+        assert router.parts.recovery.other_bridges.examined == 2
+        assert asked == []
+        assert not router.parts.recovery.other_bridges.is_stopped(pair.billing.account)
