@@ -18,6 +18,10 @@ _KEPT = 3  # stream edits leave one part in so many of a limit free
 _LATENCY = 2.0  # seconds after its start within which a request has reached the platform
 
 
+class Withdrawn(Exception):
+    """Whoever waited for permission does not want to send any more."""
+
+
 class Priority(IntEnum):
     """Which request goes first where requests share a limit."""
 
@@ -86,15 +90,21 @@ class RateLimits:
 
     @asynccontextmanager
     async def permission(
-        self, account: AccountId, keys: Sequence[RateLimitKey], priority: Priority
+        self,
+        account: AccountId,
+        keys: Sequence[RateLimitKey],
+        priority: Priority,
+        *,
+        unless: asyncio.Event | None = None,
     ) -> AsyncGenerator[None, None]:
-        """Wait for room in every window, and hold it while the request is under way.
+        """Wait for room in every window, and hold it while the request is under way. Raises
+        Withdrawn once `unless` is set while it waits.
 
         A window counts a request from the moment its answer came (it reached the platform before
         that), or from `_LATENCY` after its start where no answer comes.
         """
         windows = [self._window(account, key) for key in keys]
-        arrivals = await self._enter(windows, priority)
+        arrivals = await self._enter(windows, priority, unless)
         try:
             yield
         finally:
@@ -132,7 +142,9 @@ class RateLimits:
             self._windows[account, key.rule, key.of] = window
         return window
 
-    async def _enter(self, windows: list[_Window], priority: Priority) -> list[list[float]]:
+    async def _enter(
+        self, windows: list[_Window], priority: Priority, unless: asyncio.Event | None
+    ) -> list[list[float]]:
         now = self._clock.monotonic()
         if _has_room(windows, now, priority):
             return [window.take(now) for window in windows]
@@ -143,7 +155,9 @@ class RateLimits:
             window.waiters[waiter.number] = waiter
         try:
             self._grant_what_fits(windows)
-            return await waiter.granted
+            if unless is None:
+                return await waiter.granted
+            return await _granted(waiter, unless)
         finally:
             for window in windows:
                 window.waiters.pop(waiter.number, None)
@@ -176,6 +190,17 @@ class RateLimits:
         await self._clock.sleep(max(0.0, when - self._clock.monotonic()))
         self._timers.pop(window, None)
         self._grant_what_fits([window])
+
+
+async def _granted(waiter: _Waiter, unless: asyncio.Event) -> list[list[float]]:
+    withdrawn = asyncio.ensure_future(unless.wait())
+    try:
+        await asyncio.wait({waiter.granted, withdrawn}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        withdrawn.cancel()
+    if not waiter.granted.done():
+        raise Withdrawn
+    return waiter.granted.result()
 
 
 def _has_room(windows: Sequence[_Window], now: float, priority: Priority) -> bool:

@@ -52,7 +52,7 @@ from bridge.router.outbound.outcomes import (
     cancelled,
 )
 from bridge.router.outbound.own_posts import OwnPosts
-from bridge.router.outbound.rate_limits import Priority, RateLimits
+from bridge.router.outbound.rate_limits import Priority, RateLimits, Withdrawn
 from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.signals import Signal
 
@@ -201,6 +201,8 @@ class Sender:
         try:
             if not await self._make_calls(attempt, progress):
                 return None
+        except Withdrawn:
+            return None
         except StoreError:
             raise
         except BridgeError as error:
@@ -214,11 +216,13 @@ class Sender:
         return Done(item, receipts, losses, accepted=bool(receipts), patient=findable)
 
     async def _make_calls(self, attempt: Attempt, progress: _Progress) -> bool:
-        """Make one call after the other, each with permission; False when the router stops before
-        the first."""
+        """Make one call after the other, each with permission; False when the lane is to end before
+        the first. Raises Withdrawn when it is to end while the first waits for permission."""
         operation, urgency = attempt.operation, _urgency(attempt.item)
         keys = progress.calls[0].rate_limits if progress.calls else ()
-        async with self._rate_limits.permission(operation.account, keys, urgency):
+        async with self._rate_limits.permission(
+            operation.account, keys, urgency, unless=attempt.closing
+        ):
             if attempt.closing.is_set():
                 return False
             await self._begin(operation.id)
@@ -303,24 +307,26 @@ class Sender:
         encoded = await self._encoding.encode(attempt.item.delivery, attempt.connector)
         losses = [*encoded.losses]
         for call in encoded.calls:
-            async with self._rate_limits.permission(
-                operation.account, call.rate_limits, Priority.REACTION
-            ):
-                if attempt.closing.is_set() or await self._is_taken_back(attempt):
-                    return None
-                await self._store.begin(operation.id)
-                try:
+            try:
+                async with self._rate_limits.permission(
+                    operation.account, call.rate_limits, Priority.REACTION, unless=attempt.closing
+                ):
+                    if attempt.closing.is_set() or await self._is_taken_back(attempt):
+                        return None
+                    await self._store.begin(operation.id)
                     await self._in_flight.make(attempt.connector, call, self._timeouts)
-                except FormRefused as error:
-                    losses.append(
-                        Loss(path="", kind="mark_refused", what=str(error), shown_as="a note")
-                    )
-                except StoreError:
-                    raise
-                except Unsettled as error:
-                    return Retry(error, "unsettled", attempt.item.attempts)
-                except BridgeError as error:
-                    return Failed(attempt.item, call, error)
+            except Withdrawn:
+                return None
+            except FormRefused as error:
+                losses.append(
+                    Loss(path="", kind="mark_refused", what=str(error), shown_as="a note")
+                )
+            except StoreError:
+                raise
+            except Unsettled as error:
+                return Retry(error, "unsettled", attempt.item.attempts)
+            except BridgeError as error:
+                return Failed(attempt.item, call, error)
         if losses and isinstance(operation, PinMessage | UnpinMessage):
             await self._reaction_not_shown.emit(operation)
         return Done(attempt.item, losses=tuple(losses), accepted=bool(encoded.calls))

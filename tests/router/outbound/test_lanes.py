@@ -431,7 +431,7 @@ async def test_operations_from_before_a_start_go_before_those_queued_during_it(
     assert billing.texts("b") == ["said before", "kept before"]
 
 
-async def test_an_operation_that_was_begun_and_not_sent_waits_again_after_a_stop(
+async def test_an_operation_that_waits_for_a_rate_limit_holds_up_no_stop_and_waits_again(
     clock: FakeClock,
 ) -> None:
     slow = {"channel": (Rate(count=1, seconds=60.0),)}
@@ -439,8 +439,9 @@ async def test_an_operation_that_was_begun_and_not_sent_waits_again_after_a_stop
     billing = FakeWithHistory("billing", clock, rate_limits=slow)
     rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
     rig.room("plaza", (sales, "s", "both"), (billing, "b", "both"))
+    rig.timeouts = replace(rig.timeouts, drain=600.0)
 
-    async with rig.run():
+    async with asyncio.timeout(20), rig.run():
         await sales.say("s", "one")
         await clock.let_work()
         await sales.say("s", "two")
@@ -651,9 +652,9 @@ async def test_a_post_that_is_deleted_just_before_its_call_is_cancelled(
 
     assert gone
     assert billing.texts("b") == billing.texts("c") == ["two"]
-    assert [
-        one["event"] for one in logs if one["event"] in ("lane_failed", "operation_cancelled")
-    ] == ["operation_cancelled"]
+    events = {one["event"] for one in logs}
+    assert "operation_cancelled" in events
+    assert "lane_failed" not in events
 
 
 @pytest.fixture
