@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from bridge.app.build import Bridge
-from bridge.errors import SchemaTooNew
 from bridge.model import AccountId, ChannelRef, message_id_of
 from bridge.model.assignments import account_assignment, agent_assignment
-from bridge.store.postgresql import schema
-from bridge.store.postgresql.address import Address, connect
-from bridge.store.postgresql.shared import open_shared
+from bridge.store.postgresql.address import Address
 from bridge.store.seal import load_or_make_key
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.store.postgresql_server import empty_store
@@ -105,26 +100,3 @@ async def test_a_turn_is_stopped_through_another_process(tmp_path: Path) -> None
         await two.other.router.operations.cancel(message_id_of(place, native))
 
         await local.until(lambda: turns.idle)
-
-
-async def test_a_process_goes_on_while_a_newer_version_extends_the_schema(tmp_path: Path) -> None:
-    async with pair(tmp_path, pace=0.0) as two:
-        newer = schema.newest_version() + 1
-        with closing(connect(two.database)) as db:
-            db.control("ALTER TABLE assignments ADD COLUMN of_newer_versions text")
-            db.control(f"UPDATE meta SET number = {newer} WHERE key = 'schema_version'")
-        try:
-            local = two.sandbox
-            await local.say(two.platform, "general", "beside a newer version")
-            await local.until(
-                lambda: all(
-                    any("newer version" in one.text for one in local.standing(name, "general"))
-                    for name in PLATFORMS
-                )
-            )
-            with pytest.raises(SchemaTooNew):
-                await open_shared(two.database, clock=two.other.clock, key=None)
-        finally:
-            with closing(connect(two.database)) as db:
-                db.control("ALTER TABLE assignments DROP COLUMN of_newer_versions")
-                db.control(f"UPDATE meta SET number = {newer - 1} WHERE key = 'schema_version'")
