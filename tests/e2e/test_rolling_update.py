@@ -15,7 +15,7 @@ from bridge.app.settings.store import StoreSettings
 from bridge.store.postgresql import schema
 from bridge.store.postgresql.address import connect
 from tests.e2e.processes import ROOT, BridgeProcess
-from tests.e2e.reckoning import reckon
+from tests.e2e.reckoning import reckon, settled
 from tests.e2e.tally import TeamsLog, always
 from tests.e2e.test_cluster import MIX, SEED, Scene, scene
 from tests.e2e.traffic import Traffic
@@ -69,7 +69,9 @@ async def test_an_update_of_one_process_after_the_other_loses_and_reorders_nothi
     async with scene(tmp_path, count=2, database=empty_database("update")) as here:
         first, second = here.cluster.processes
         traffic = Traffic(here.local, here.rooms, random.Random(SEED), MIX)
+        log, store = TeamsLog(here.local), StoreSettings(url=here.database.url)
         await traffic.one_each()
+        await settled(here.local, traffic, here.cluster, log, always, 60, store)
         (own_version,) = versions(here)
         updates = ((first, newer, 2), (second, newer, 1), (second, ROOT, 2))
         for process, checkout, different in updates:
@@ -79,8 +81,7 @@ async def test_an_update_of_one_process_after_the_other_loses_and_reorders_nothi
             await acting
         assert versions(here) == {own_version, "next"}
         result = await reckon(
-            here.local, traffic, here.cluster, TeamsLog(here.local), always,
-            seconds=60, store=StoreSettings(url=here.database.url),
-        )  # fmt: skip
+            here.local, traffic, here.cluster, log, always, seconds=60, store=store
+        )
     print(f"\n{len(traffic.posts)} posts, one process after the other: {result}")
     result.hold(unproved_per_lane=0)
