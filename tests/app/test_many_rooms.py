@@ -37,7 +37,7 @@ from bridge.ports.abilities.channels import ChannelInfo
 from bridge.router.rooms.rooms import Member, Room, Rooms
 from bridge.runtime import discovery
 from bridge.runtime.clock import SystemClock
-from bridge.store import SqliteStore
+from bridge.store import SqliteStore, metrics
 from tests.benchmarks.many_rooms import (
     ListedChannels,
     Size,
@@ -342,3 +342,19 @@ def test_a_deeply_nested_file_is_refused_and_does_not_end_the_process(tmp_path: 
     )
 
     assert (done.returncode, "more than 100 levels deep" in done.stdout) == (0, True)
+
+
+async def test_a_first_start_remembers_the_channels_of_all_rooms_in_few_transactions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    units: list[int] = []
+    monkeypatch.setattr(metrics.COMMIT_UNITS, "observe", lambda count: units.append(int(count)))
+    size = Size(200, 10)
+    config = tmp_path / "bridge.yaml"
+    config.write_text(yaml.safe_dump(configuration(size, tmp_path / "bridge.sqlite3")))
+
+    async with running(config, size) as bridge:
+        assert len(units) < size.rooms / 4
+        for number in range(size.rooms):
+            named = f"channel named Acme/#room-{number}"
+            assert await bridge.store.get_value(AccountId("slack"), named)

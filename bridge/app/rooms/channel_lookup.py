@@ -57,6 +57,7 @@ class Places:
         self._connectors = connectors
         self._store = store
         self._listed: dict[AccountId, asyncio.Task[_Listed]] = {}
+        self._remembering: list[asyncio.Task[None]] = []
 
     async def find(self, member: MemberSettings) -> ChannelRef:
         """The channel that the member names.
@@ -105,10 +106,11 @@ class Places:
         return matching
 
     async def _remember(self, account: AccountId, key: str, value: str) -> None:
-        """Store a value unless it is stored already: saves one write for each room at each
-        start."""
+        """Store a value unless it is stored already: saves one write for each room at each start.
+        All of them share their transactions, and are stored when `close` returns."""
         if await self._store.get_value(account, key) != value:
-            await self._store.put_value(account, key, value)
+            writing = self._store.put_value(account, key, value)
+            self._remembering.append(asyncio.ensure_future(writing))
 
     async def _remembered(self, member: MemberSettings, key: str, error: BridgeError) -> str:
         """The result of an earlier look-up. Raises ConfigError with `error` if there is none."""
@@ -134,8 +136,11 @@ class Places:
         return channel_info.name
 
     async def close(self) -> None:
+        """Raises StoreError where what was found cannot be remembered."""
         for task in self._listed.values():
             task.cancel()
+        remembering, self._remembering = self._remembering, []
+        await asyncio.gather(*remembering)
 
     async def _channels(self, account: AccountId) -> _Listed:
         if account not in self._listed:
