@@ -44,6 +44,7 @@ def address() -> Address:
 @pytest.fixture
 def install(monkeypatch: pytest.MonkeyPatch) -> Install:
     monkeypatch.setattr(schema, "_PATIENCE", 0.0)
+    monkeypatch.setattr(membership, "SECONDS", 60.0)  # on a busy machine, too
 
     def install(migrations: Mapping[int, str]) -> None:
         monkeypatch.setattr(schema, "migrations", lambda: migrations)

@@ -57,7 +57,7 @@ class Places:
         self._connectors = connectors
         self._store = store
         self._listed: dict[AccountId, asyncio.Task[_Listed]] = {}
-        self._remembering: list[asyncio.Task[None]] = []
+        self._found: dict[tuple[AccountId, str], str] = {}  # to be remembered
 
     async def find(self, member: MemberSettings) -> ChannelRef:
         """The channel that the member names.
@@ -106,11 +106,10 @@ class Places:
         return matching
 
     async def _remember(self, account: AccountId, key: str, value: str) -> None:
-        """Store a value unless it is stored already: saves one write for each room at each start.
-        All of them share their transactions, and are stored when `close` returns."""
+        """Let `close` store a value, unless it is stored already: saves one write for each room at
+        each start."""
         if await self._store.get_value(account, key) != value:
-            writing = self._store.put_value(account, key, value)
-            self._remembering.append(asyncio.ensure_future(writing))
+            self._found[account, key] = value
 
     async def _remembered(self, member: MemberSettings, key: str, error: BridgeError) -> str:
         """The result of an earlier look-up. Raises ConfigError with `error` if there is none."""
@@ -136,11 +135,12 @@ class Places:
         return channel_info.name
 
     async def close(self) -> None:
-        """Raises StoreError where what was found cannot be remembered."""
+        """Remember what was found; all of it shares a few transactions. Raises StoreError."""
         for task in self._listed.values():
             task.cancel()
-        remembering, self._remembering = self._remembering, []
-        await asyncio.gather(*remembering)
+        await asyncio.gather(
+            *(self._store.put_value(*where, value) for where, value in self._found.items())
+        )
 
     async def _channels(self, account: AccountId) -> _Listed:
         if account not in self._listed:

@@ -157,7 +157,11 @@ class RateLimits:
             self._grant_what_fits(windows)
             if unless is None:
                 return await waiter.granted
-            return await _granted(waiter, unless)
+            withdrawing = asyncio.create_task(_withdraw(waiter, unless))
+            try:
+                return await waiter.granted
+            finally:
+                withdrawing.cancel()
         finally:
             for window in windows:
                 window.waiters.pop(waiter.number, None)
@@ -192,15 +196,10 @@ class RateLimits:
         self._grant_what_fits([window])
 
 
-async def _granted(waiter: _Waiter, unless: asyncio.Event) -> list[list[float]]:
-    withdrawn = asyncio.ensure_future(unless.wait())
-    try:
-        await asyncio.wait({waiter.granted, withdrawn}, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        withdrawn.cancel()
+async def _withdraw(waiter: _Waiter, unless: asyncio.Event) -> None:
+    await unless.wait()
     if not waiter.granted.done():
-        raise Withdrawn
-    return waiter.granted.result()
+        waiter.granted.set_exception(Withdrawn())
 
 
 def _has_room(windows: Sequence[_Window], now: float, priority: Priority) -> bool:

@@ -100,10 +100,11 @@ def _migrate(db: PostgresConnection, name: str) -> int:
         oldest = max(oldest, _number(db, "oldest_version") or 0)
         for key, number in (("schema_version", newest_version()), ("oldest_version", oldest)):
             list(db.rows(_SET_NUMBER, (key, number)))
-    if not search.is_current(db):
-        search.build(db)
-    if not chain.is_current(db):
-        chain.build(db, time.time())
+    if missing or not is_current:
+        if not search.is_current(db):
+            search.build(db)
+        if not chain.is_current(db):
+            chain.build(db, time.time())
     return newest_version()
 
 

@@ -1,3 +1,6 @@
+-- Four statements end a post that is open and has no receipts yet, and change nothing otherwise:
+-- link_first_copy, unlink_replaced_by_first, note_first_post and, last, settle_first, which tells.
+
 -- name: queue
 INSERT INTO operations (id, lane, type, message, body, state, attempts, began, due, created)
 VALUES (?, ?, ?, (SELECT n FROM messages WHERE key = message_key(?)), ?, ?, ?, ?, ?, ?);
@@ -86,9 +89,6 @@ UPDATE operations SET receipts = ? WHERE id = ?;
 
 -- name: settle
 UPDATE operations SET state = ?, error = ?, receipts = ?, losses = ?, ended = ? WHERE id = ?;
-
--- The next four end a post that has no receipts yet, and change nothing where it does not stand so;
--- the last one tells.
 
 -- name: link_first_copy
 INSERT INTO links (channel, native_id, message, kind, slot, thread, gone, at)

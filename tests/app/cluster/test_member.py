@@ -100,7 +100,8 @@ async def test_what_a_process_gives_up_is_taken_at_the_call(
         for name in WORK:
             await first.until(name, owned=True)
         async with process(address, air) as second, taking_part(second):
-            await asyncio.sleep(0.3)  # its first look finds nothing to do
+            while any(one.starting for one in second.state.processes):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)  # its first look, which finds nothing to do
             assert not any(map(second.owns, WORK))
 
             await first.leave(WORKS)
