@@ -23,8 +23,8 @@ from tests.benchmarks import (
 )
 
 PARTS = (
-    "codec", "cards", "dialects", "links", "starts", "files", "cpu", "pace", "limits", "streams",
-    "deltas", "rooms",
+    "codec", "cards", "dialects", "links", "links_postgresql", "starts", "files", "cpu", "pace",
+    "limits", "streams", "deltas", "rooms",
 )  # fmt: skip
 
 
@@ -51,8 +51,9 @@ def _measure(part: str, size: relay.Size, *, quick: bool) -> Any:
             return cards.measure(3 if quick else cards.PAIRS)
         case "dialects":
             return dialects.measure(3 if quick else dialects.PAIRS)
-        case "links":
-            return asyncio.run(links.measure(links.QUICK_SIZES if quick else links.SIZES))
+        case "links" | "links_postgresql":
+            engine = "sqlite" if part == "links" else "postgresql"
+            return asyncio.run(links.measure(links.QUICK_SIZES if quick else links.SIZES, engine))
         case "starts":
             return asyncio.run(
                 links.starts(links.QUICK_STARTS if quick else links.STARTS, 1 if quick else 5)
@@ -83,8 +84,8 @@ def _table(part: str, results: Any) -> str:
             return "\nCards\n" + cards.table(results)
         case "dialects":
             return "\nDialects\n" + dialects.table(results)
-        case "links":
-            return "\nLinks\n" + links.table(results)
+        case "links" | "links_postgresql":
+            return f"\n{part.capitalize()}\n" + links.table(results)
         case "starts":
             return "\nThe bridge's start\n" + links.starts_table(results)
         case "files":

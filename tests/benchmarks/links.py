@@ -2,7 +2,8 @@
 
 A history of a hundred rooms of three channels is written with the store's own SQL; a third of the
 messages are answers in threads. Stores of all sizes stand beside one another and are asked in
-turns, so that all meet the same noise of the machine.
+turns, so that all meet the same noise of the machine. The stores are SQLite's, or PostgreSQL's on
+the server that UACS_POSTGRES names.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ import sqlite3
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+import psycopg
 
 from bridge.model import (
     AccountId,
@@ -40,13 +43,22 @@ from bridge.model.admission import Admission
 from bridge.model.archive_records import NewMessage, Timeline
 from bridge.model.outbox_records import Settlement
 from bridge.runtime.clock import SystemClock
-from bridge.store import SqliteStore, archive, open_sqlite, threads
+from bridge.store import archive, arrivals, authors, numbers, open_sqlite, threads
+from bridge.store.bodies import PEOPLE
 from bridge.store.connection import Connection
 from bridge.store.links import CHANNELS, SQL
+from bridge.store.message_keys import key_of, stored_id
+from bridge.store.moments import Moments
+from bridge.store.postgresql.address import Address, connect
+from bridge.store.postgresql.connection import PostgresConnection
+from bridge.store.postgresql.store import open_postgres
 from bridge.store.schema import open_to_read
+from bridge.store.sql_store import SqlStore
 from bridge.uacs import Actor, Message, TextPart, to_timestamp
 from tests.e2e.processes import SandboxProcess, bridge_beside, rooms_across, sandbox_beside
+from tests.store.postgresql_server import empty_database
 
+ENGINES = ("sqlite", "postgresql")
 SIZES = (1_000, 100_000, 1_000_000, 10_000_000)
 QUICK_SIZES = (1_000, 100_000)
 STARTS = (1_000, 1_000_000)
@@ -58,9 +70,18 @@ _ADMITTED = 5  # posts in one round: a store of a thousand must not grow to anot
 _NEWEST = 1_000  # messages; of the smallest store that is all
 _STEP = 30_000  # messages in one COMMIT
 _END = time.time() - 30 * 86_400  # of the history
-_BYTES = """SELECT sum(pgsize) FROM dbstat WHERE name IN (
+_SQLITE_BYTES = """SELECT sum(pgsize) FROM dbstat WHERE name IN (
   'links', 'links_of_message', 'links_by_time', 'channels', 'sqlite_autoindex_channels_1'
 )"""
+
+_POSTGRES_BYTES = """SELECT CAST(sum(pg_total_relation_size(name)) AS bigint)
+FROM unnest(ARRAY['links', 'channels']) AS own (name)"""
+_MESSAGE_COLUMNS = """message_rows (
+  n, key, id, body, author, time, channel, thread, native_id, root, reply_to, audience, state, row,
+  outcome, changed, moment
+)"""
+_LINK_COLUMNS = "links (channel, native_id, message, kind, slot, thread, gone, at)"
+_SERIAL = "SELECT setval(pg_get_serial_sequence('message_rows', 'n'), $1)"
 
 Room = Sequence[ChannelRef]
 
@@ -123,9 +144,9 @@ def _native(platform: str, at: float, chance: random.Random) -> str:
 # --- building ---------------------------------------------------------------------------------
 
 
-async def build(path: Path, pairs: int, rooms: Sequence[Room]) -> None:
-    """A closed store with that history."""
-    store = await open_sqlite(path, clock=SystemClock(), key=None, synchronous="NORMAL")
+async def build(where: Path | Address, pairs: int, rooms: Sequence[Room]) -> int:
+    """A closed store with that history; returns how many bytes its links use."""
+    store = await _opened(where, quick=True)
     assert store.writer
     await store.writer.run(_make_channels, rooms)
     step: list[Posted] = []
@@ -136,6 +157,25 @@ async def build(path: Path, pairs: int, rooms: Sequence[Room]) -> None:
             step = []
     await store.writer.run(_write, step, rooms)
     await store.close()
+    return _bytes_of(where)
+
+
+async def _opened(where: Path | Address, *, quick: bool = False) -> SqlStore:
+    clock = SystemClock()
+    if isinstance(where, Address):
+        return await open_postgres(where, clock=clock, key=None)
+    return await open_sqlite(
+        where, clock=clock, key=None, synchronous="NORMAL" if quick else "FULL"
+    )
+
+
+def _bytes_of(where: Path | Address) -> int:
+    if isinstance(where, Path):
+        with closing(sqlite3.connect(where)) as db:
+            return db.execute(_SQLITE_BYTES).fetchone()[0]
+    with closing(connect(where)) as db:
+        db.control("VACUUM ANALYZE")  # as the server does by itself, some time later
+        return next(iter(db.rows(_POSTGRES_BYTES)))[0]
 
 
 def _make_channels(db: Connection, rooms: Sequence[Room]) -> None:
@@ -146,28 +186,43 @@ def _make_channels(db: Connection, rooms: Sequence[Room]) -> None:
 
 def _write(db: Connection, step: Sequence[Posted], rooms: Sequence[Room]) -> None:
     """What `admit` and `settle` write of ids, many at once; bodies are left out."""
-    db.executemany(archive.SQL["keep_message"], [_message_row(entry, rooms) for entry in step])
     number = {key: n for n, key in db.execute("SELECT n, key FROM channels").fetchall()}
+    author = numbers.asked(
+        db, authors.SQL, PEOPLE.write(Person(id=actor_id_of("slack", "T1", "U1"), name="Ann"))
+    )()
+    moments = Moments(db)
+    messages: list[tuple[object, ...]] = []
     posts: list[tuple[object, ...]] = []
     copied: list[tuple[object, ...]] = []
     for entry in step:
         (at, native_id, thread), *copies = entry.places
-        channel = number[rooms[entry.room][at].key]
-        posts.append((channel, native_id, entry.number, thread, entry.at))
+        key = rooms[entry.room][at].key
+        messages.append((
+            entry.number, key_of(entry.id), stored_id(entry.id, key, native_id), b"{}", author,
+            entry.at, number[key], thread, native_id, None, None, None, "complete", None, "routed",
+            None, moments.take(entry.at),
+        ))  # fmt: skip
+        posts.append((number[key], native_id, entry.number, thread, entry.at))
         for at, native_id, thread in copies:
             channel = number[rooms[entry.room][at].key]
-            copied.append((channel, native_id, entry.number, 0, thread, False, entry.at))
+            copied.append((channel, native_id, entry.number, 0, thread, 0, entry.at))
+    if isinstance(db, PostgresConnection):  # row by row, ten million take hours
+        whole = ((*row[:2], entry.id, *row[3:]) for row, entry in zip(messages, step, strict=True))
+        _copy(db, _MESSAGE_COLUMNS, whole)
+        links = ((c, n, m, 0, 0, t, 0, at) for c, n, m, t, at in posts)
+        _copy(db, _LINK_COLUMNS, links)
+        _copy(db, _LINK_COLUMNS, ((c, n, m, 1, s, t, g, at) for c, n, m, s, t, g, at in copied))
+        db.execute(_SERIAL, (step[-1].number,)) if step else None
+        return
+    db.executemany(arrivals.SQL["keep_message"], messages)
     db.executemany(SQL["link_said"], posts)
     db.executemany(SQL["link_copy"], copied)
 
 
-def _message_row(entry: Posted, rooms: Sequence[Room]) -> tuple[object, ...]:
-    at, native_id, thread = entry.places[0]
-    key = rooms[entry.room][at].key
-    return (
-        entry.id, b"{}", b"{}", entry.at, key, thread, native_id, None, None, None, "complete",
-        None, "routed", None,
-    )  # fmt: skip
+def _copy(db: PostgresConnection, into: str, rows: Iterable[Sequence[object]]) -> None:
+    with psycopg.Cursor(db.native).copy(f"COPY {into} FROM STDIN") as copy:  # pyright: ignore[reportArgumentType]  # our own text
+        for row in rows:
+            copy.write_row(row)
 
 
 # --- asking -----------------------------------------------------------------------------------
@@ -181,8 +236,8 @@ class Subject:
     bytes_per_pair: float
     sample: Sequence[Posted]
     rooms: Sequence[Room]
-    store: SqliteStore
-    reading: sqlite3.Connection
+    store: SqlStore
+    reading: sqlite3.Connection | PostgresConnection
     times: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
 
     async def ask(self, chance: random.Random) -> None:
@@ -262,15 +317,19 @@ def _settlement(operation: Operation) -> Settlement:
     return Settlement(operation.id, "done", (Receipt(slot=0, native_id=f"c{operation.id}"),))
 
 
-async def measure(sizes: Sequence[int]) -> dict[str, Any]:
+async def measure(
+    sizes: Sequence[int], engine: str = "sqlite", rounds: int = _ROUNDS
+) -> dict[str, Any]:
     """All sizes, asked in turns."""
     rooms = seeded_rooms()
     with tempfile.TemporaryDirectory(prefix="uacs-links-") as folder:
-        subjects = [
-            await _subject(Path(folder) / f"{pairs}.sqlite3", pairs, rooms) for pairs in sizes
-        ]
+        subjects: list[Subject] = []
+        for pairs in sizes:
+            sqlite = Path(folder) / f"{pairs}.sqlite3"
+            where = sqlite if engine == "sqlite" else empty_database(f"links_{pairs}")
+            subjects.append(await _subject(where, pairs, rooms))
         chance = random.Random(2)
-        for number in range(_ROUNDS + 1):
+        for number in range(rounds + 1):
             for subject in subjects:
                 await subject.ask(chance)
                 await subject.admit(number)
@@ -286,17 +345,16 @@ async def measure(sizes: Sequence[int]) -> dict[str, Any]:
     }
 
 
-async def _subject(path: Path, pairs: int, rooms: Sequence[Room]) -> Subject:
-    await build(path, pairs, rooms)
-    with closing(sqlite3.connect(path)) as db:
-        (size,) = db.execute(_BYTES).fetchone()
+async def _subject(where: Path | Address, pairs: int, rooms: Sequence[Room]) -> Subject:
+    size = await build(where, pairs, rooms)
     chance = random.Random(3)
     share, last = min(1.0, 50_000 / pairs), pairs // 3 - _NEWEST
     sample = [
         entry for entry in history(pairs, rooms) if entry.number > last or chance.random() < share
     ]
-    store = await open_sqlite(path, clock=SystemClock(), key=None)
-    return Subject(pairs, size / (pairs // 3 * 3), sample, rooms, store, open_to_read(path))
+    store = await _opened(where)
+    reading = open_to_read(where) if isinstance(where, Path) else connect(where)
+    return Subject(pairs, size / (pairs // 3 * 3), sample, rooms, store, reading)
 
 
 def _row(subject: Subject, first: Subject) -> dict[str, Any]:
