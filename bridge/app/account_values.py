@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from bridge.model import AccountId
@@ -18,6 +18,10 @@ class KeyValueAccess(Protocol):
     ) -> None: ...
 
     async def value_keys(self, account: AccountId, prefix: str) -> Sequence[str]: ...
+
+    async def values(self, account: AccountId, prefix: str) -> Mapping[str, str]: ...
+
+    async def put_values(self, account: AccountId, values: Mapping[str, str]) -> None: ...
 
     async def remove_value(self, account: AccountId, key: str) -> None: ...
 
@@ -64,6 +68,15 @@ class Overlay:
         own = {key: value for (owner, key), value in self._own.items() if owner == account}
         keys = {*(key for key in below if key not in own), *(k for k, v in own.items() if v)}
         return sorted(key for key in keys if key.startswith(prefix))
+
+    async def values(self, account: AccountId, prefix: str) -> Mapping[str, str]:
+        below = {} if self._below is None else await self._below.values(account, prefix)
+        own = {key: value for (owner, key), value in self._own.items() if owner == account}
+        both = {**below, **own}
+        return {key: value for key, value in both.items() if value and key.startswith(prefix)}
+
+    async def put_values(self, account: AccountId, values: Mapping[str, str]) -> None:
+        self._own |= {(account, key): value for key, value in values.items()}
 
     async def remove_value(self, account: AccountId, key: str) -> None:
         self._own[account, key] = None

@@ -31,7 +31,7 @@ from bridge.app.installs.desk import Installs, build_installs
 from bridge.app.opening import open_shared, open_to_write
 from bridge.app.origin import check_one_place
 from bridge.app.redaction import hide_secrets
-from bridge.app.rooms.find import find_rooms
+from bridge.app.rooms.find import RoomFinder
 from bridge.app.rooms.guests import Guest, check_address, free_name, guests_of, with_guests
 from bridge.app.settings.cluster import ClusterSettings
 from bridge.app.settings.file import Settings, secrets_of
@@ -93,6 +93,7 @@ class Bridge:
     - `problems`: parts of the configuration that do not work; the rest runs.
     - `unready`: parts that depend on other services that are not ready, and what is wrong.
     - `running`: the bridge routes messages and does not stop yet.
+    - `finder`: finds the channels of the rooms.
     - `member`: this process among those that share the store; None if it has it for itself.
     - `file_settings`: the settings of the file; `settings` has guests and tenants, too.
     """
@@ -113,6 +114,7 @@ class Bridge:
     consultations: Consultations
     installs: Installs
     file_settings: Settings
+    finder: RoomFinder
 
     unready: dict[str, str] = field(default_factory=dict[str, str])
     reload: Callable[[], Awaitable[list[str]]] = reload_unavailable
@@ -224,7 +226,8 @@ async def build(settings: Settings) -> Bridge:
         own = {AGENT_TOOLS: AgentTools(directory, consultations)}
         tools = open_toolbox(settings.tools, SecretReader(store), clock, files, own)
         problems: list[str] = []
-        rooms = await find_rooms(settings, connectors, store, problems, installs.serves)
+        finder = RoomFinder(store, installs.serves)
+        rooms = await finder.find(settings, connectors, problems)
         drawn = agent_pictures(settings, problems)
         pictures = AuthorPictures(key_for(settings.store.path), settings.web.public_url, drawn)
         tracer = open_tracer(settings.traces)
@@ -249,7 +252,8 @@ async def build(settings: Settings) -> Bridge:
         member.measure(router.signals)
     bridge = Bridge(
         settings, store, connectors, agents, rooms, router, clock, problems, files, links, tools,
-        pictures, directory, consultations, installs, file_settings, tracer=tracer, member=member,
+        pictures, directory, consultations, installs, file_settings, finder, tracer=tracer,
+        member=member,
     )  # fmt: skip
     wanted = partial(wanted_assignments, bridge)
     installs.app_of = bridge.http_app

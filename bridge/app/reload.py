@@ -25,7 +25,6 @@ from bridge.app.build import (
     tenancy_of,
 )
 from bridge.app.cluster.member import RELOAD
-from bridge.app.rooms.find import find_rooms
 from bridge.app.rooms.guests import guests_of, with_guests
 from bridge.app.settings.file import Settings
 from bridge.app.settings.needs import check_needs, check_purpose
@@ -34,6 +33,7 @@ from bridge.errors import BridgeError, ConfigError
 from bridge.model import AccountId
 from bridge.ports.connector import Connector
 from bridge.router.wiring import Configuration
+from bridge.runtime.memory import uncollected
 from bridge.tools.mcp_server import McpServer
 
 log = structlog.get_logger()
@@ -45,12 +45,19 @@ _AT_ONCE = ("admins", "direct", "people", "policies", "installs")
 
 
 class Reloader:
-    """Reloads one at a time; `source` reads and validates the file. Also lets the accounts follow
-    the tenants that come and go."""
+    """Reloads one at a time; `source` reads and validates the file, and `settled` is called after
+    rooms or agents alone have changed. Also lets the accounts follow the tenants that come and
+    go."""
 
-    def __init__(self, bridge: Bridge, source: Callable[[], Settings] | None = None) -> None:
+    def __init__(
+        self,
+        bridge: Bridge,
+        source: Callable[[], Settings] | None = None,
+        settled: Callable[[], None] = lambda: None,
+    ) -> None:
         self._bridge = bridge
         self._source = source
+        self._settled = settled
         self._one_at_a_time = asyncio.Lock()
 
     async def reload(self) -> list[str]:
@@ -126,6 +133,18 @@ class Reloader:
         renewed: frozenset[AccountId] = frozenset(),
         same_agents: bool = False,
     ) -> list[str]:
+        """Apply the settings. Returns a text for each changed part."""
+        with uncollected():
+            changes, accounts = await self._apply(new, file, renewed, same_agents)
+            if not accounts:  # those that ended are garbage
+                self._settled()
+        return changes
+
+    async def _apply(
+        self, new: Settings, file: Settings, renewed: frozenset[AccountId], same_agents: bool
+    ) -> tuple[list[str], set[AccountId]]:
+        """Apply the settings. Returns a text for each changed part, and the accounts that are
+        others."""
         bridge, old = self._bridge, self._bridge.settings
         changed = {
             AccountId(name) for name in old.accounts | new.accounts
@@ -143,12 +162,13 @@ class Reloader:
                 build_agents, new, bridge.store, bridge.clock, bridge.files
             )  # fmt: skip
             unchanged = {a: c for a, c in bridge.connectors.items() if a not in changed}
-            serves = bridge.installs.serves
-            rooms = await find_rooms(new, {**unchanged, **fresh}, bridge.store, problems, serves)
+            connectors = {**unchanged, **fresh}
+            rooms = await bridge.finder.find(new, connectors, problems, bridge.rooms)
             pictures = await asyncio.to_thread(agent_pictures, new, problems)
+            quotas = await asyncio.to_thread(quotas_of, new, bridge.installs)
             configuration = Configuration(
-                rooms, new.admins, groups_of(new), email_key(new),
-                quotas_of(new, bridge.installs), bridge.installs.paces(new.installs),
+                rooms, new.admins, groups_of(new), email_key(new), quotas,
+                bridge.installs.paces(new.installs),
             )  # fmt: skip
             changes = await asyncio.to_thread(_changes_between, old, new)
             servers = bridge.tools.prepare(new.tools)
@@ -173,7 +193,7 @@ class Reloader:
         bridge.router.reconfigure.apply(configuration)
         bridge.problems[:] = problems
         await self._end(ended, fresh, closing)
-        return [*changes, *problems]
+        return [*changes, *problems], changed
 
     async def _end(
         self,
@@ -207,7 +227,8 @@ def _changes_between(old: Settings, new: Settings) -> list[str]:
     for section in ("accounts", "rooms", "agents", "tools"):
         before, after = getattr(old, section), getattr(new, section)
         for name in sorted(before | after):
-            if before.get(name) == after.get(name):
+            one, other = before.get(name), after.get(name)
+            if one is other or one == other:
                 continue
             change = "added" if name not in before else "changed" if name in after else "removed"
             changes.append(f"{section.removesuffix('s')} {name!r} {change}")

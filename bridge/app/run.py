@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import signal
 from collections.abc import Awaitable, Callable, Generator
 from functools import partial
@@ -48,19 +47,20 @@ async def run(
     ready: Callable[[Bridge, str], None] | None = None,
     source: Callable[[], Settings] | None = None,
     ask_agents: bool = True,
+    alone: bool = False,
 ) -> None:
     """Run a bridge until SIGINT, SIGTERM or cancellation.
 
     `ready` is called with the bridge and the URL of its web server. `source` reads the settings
     again, for a reload by command or SIGHUP. `ask_agents`: whether agents' APIs are checked at the
-    start.
+    start. `alone`: nothing else runs in this process, so its garbage collection is the bridge's.
 
     Raises:
         ConfigError: The configuration has no accounts or rooms, or a part cannot be built.
     """
     check_purpose(settings)
     with stop_signals() as stop, hangups() as hung_up:
-        run_once = partial(_run_once, stop, hung_up, ready, source, ask_agents, settings)
+        run_once = partial(_run_once, stop, hung_up, ready, source, ask_agents, alone, settings)
         goes_on = await run_once()
         while goes_on and not stop.is_set():
             log.warning("bridge_begins_anew", why="the other processes held this one for dead")
@@ -77,6 +77,7 @@ async def _run_once(
     ready: Callable[[Bridge, str], None] | None,
     source: Callable[[], Settings] | None,
     ask_agents: bool,
+    alone: bool,
     settings: Settings,
 ) -> bool:
     """Run until it stops; True where it must begin anew, because others took over its work."""
@@ -87,7 +88,7 @@ async def _run_once(
     await clean_up(bridge.store, bridge.files.blobs, alone=bridge.member is None)
     bridge.router.reconfigure.use_linker(AppLinker(bridge))
     DirectRooms(bridge).listen()
-    reloader = Reloader(bridge, source)
+    reloader = Reloader(bridge, source, settle_more if alone else lambda: None)
     bridge.reload, bridge.installs.apply = reloader.reload, reloader.follow_tenants
     control = ControlAccess.new()
     server = WebServer(web_app(bridge, control), settings.web.host, settings.web.port)
@@ -98,7 +99,7 @@ async def _run_once(
         log.info("bridge_started", accounts=list(bridge.connectors), web=server.url)
         running = asyncio.Event()
         router_task = asyncio.create_task(
-            bridge.router.run(partial(_mark_running, bridge, server, running, ready))
+            bridge.router.run(partial(_mark_running, bridge, server, running, ready, alone))
         )
         once_for_all = partial(_while_ours, bridge.member)
         tasks = [
@@ -182,9 +183,12 @@ def _mark_running(
     server: WebServer,
     running: asyncio.Event,
     ready: Callable[[Bridge, str], None] | None,
+    alone: bool,
 ) -> None:
     bridge.running = True
     running.set()
+    if alone:
+        settle_memory()
     if ready is not None:
         ready(bridge, server.url)
 
@@ -194,14 +198,6 @@ def warn_of_renamed_keys(path: Path, settings: Settings) -> None:
     if settings.renamed_keys:
         keys = [f"{key.path} -> {key.new_key}" for key in settings.renamed_keys]
         log.warning("settings_renamed", path=str(path), keys=keys, works="until the next version")
-
-
-def settle_memory() -> None:
-    """Exclude all objects of the start from garbage collections: otherwise each full collection
-    stops the event loop for more than 0.1 s (CPython 3.11: 600,000 objects of SDKs and models). For
-    a process that runs one bridge."""
-    gc.collect()
-    gc.freeze()
 
 
 async def _sweep(bridge: Bridge) -> None:

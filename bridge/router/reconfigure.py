@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from bridge.model import AccountId, ChannelRef
 from bridge.model.assignments import UPKEEP, account_assignment
@@ -93,9 +93,9 @@ class Reconfigure:
         must not be closed before."""
         await self._parts.outbound.in_flight.until_answered(connector, self._shared.timeouts.drain)
 
-    def _inbound_channels(self, accounts: Iterable[AccountId]) -> dict[AccountId, set[ChannelRef]]:
-        return {account: set(self._shared.rooms.inbound_channels(account)) for account in accounts}
+    def _inbound_channels(self, accounts: Iterable[AccountId]) -> dict[AccountId, Set[ChannelRef]]:
+        return {account: self._shared.rooms.inbound_set(account) for account in accounts}
 
-    def _read_new(self, before: Mapping[AccountId, Collection[ChannelRef]]) -> None:
+    def _read_new(self, before: Mapping[AccountId, Set[ChannelRef]]) -> None:
         self.announce_rooms()
         self._parts.recovery.reader.read_new(before, self._parts.inbound.receivers.accounts)

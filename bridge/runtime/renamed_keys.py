@@ -54,6 +54,8 @@ class KeyRenaming:
         plan = _plan(model)
         if not isinstance(data, Mapping) or plan.is_empty:
             return data
+        if plan.new_keys.keys().isdisjoint(data):
+            return self._with_inside(plan, data, path)
         renamed: dict[object, object] = {}
         for key, value in data.items():
             new_key = plan.new_keys.get(key) if isinstance(key, str) else None
@@ -71,23 +73,39 @@ class KeyRenaming:
             renamed[final_key] = self._apply_inside(nested, value, place) if nested else value
         return renamed
 
-    def _apply_inside(self, annotation: Any, data: object, path: str) -> object:
-        """As `apply`, for a type that holds models: a mapping or a sequence of them."""
-        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-            return self.apply(annotation, data, path)
-        for inner in _models_in(annotation):
-            if get_origin(annotation) is dict and isinstance(data, Mapping):
+    def _with_inside(
+        self, plan: _Plan, data: Mapping[object, object], path: str
+    ) -> Mapping[object, object]:
+        """`data`, which has no old keys itself, with the new keys of the models inside it."""
+        changed: dict[object, object] = {}
+        for key, inside in plan.nested.items():
+            if key in data:
+                value = self._apply_inside(inside, data[key], f"{path}.{key}" if path else key)
+                if value is not data[key]:
+                    changed[key] = value
+        return {**data, **changed} if changed else data
+
+    def _apply_inside(self, inside: _Inside, data: object, path: str) -> object:
+        """As `apply`, for a field that holds models: one, or a mapping or a sequence of them."""
+        for model in inside.models:
+            if inside.by_name and isinstance(data, Mapping):
                 return {
-                    key: self._apply_inside(inner, value, f"{path}.{key}")
-                    for key, value in data.items()
+                    key: self.apply(model, value, f"{path}.{key}") for key, value in data.items()
                 }
             if isinstance(data, list):
                 return [
-                    self._apply_inside(inner, value, f"{path}[{index}]")
-                    for index, value in enumerate(data)
+                    self.apply(model, value, f"{path}[{index}]") for index, value in enumerate(data)
                 ]
-            data = self._apply_inside(inner, data, path)
+            data = self.apply(model, data, path)
         return data
+
+
+@dataclass(frozen=True)
+class _Inside:
+    """The models that a field holds; `by_name`: as the values of a mapping."""
+
+    models: tuple[type[BaseModel], ...]
+    by_name: bool
 
 
 @dataclass(frozen=True)
@@ -96,7 +114,7 @@ class _Plan:
     renamed keys."""
 
     new_keys: Mapping[str, str]
-    nested: Mapping[str, Any]
+    nested: Mapping[str, _Inside]
 
     @property
     def is_empty(self) -> bool:
@@ -112,7 +130,7 @@ def _plan(model: type[BaseModel]) -> _Plan:
         if isinstance(declared, RenamedFrom)
     }
     nested = {
-        name: info.annotation
+        name: _Inside(tuple(_models_in(info.annotation)), get_origin(info.annotation) is dict)
         for name, info in model.model_fields.items()
         if any(not _plan(inner).is_empty for inner in _models_in(info.annotation))
     }

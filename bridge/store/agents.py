@@ -129,9 +129,10 @@ def put_tools(
         db.execute(SQL["drop_tools"], (str(conversation), agent))
 
 
-def keep_tools(db: Connection, conversation: UUID, agents: Collection[str]) -> None:
-    for agent in tools(db, conversation).keys() - set(agents):
-        db.execute(SQL["drop_tools"], (str(conversation), agent))
+def keep_tools(db: Connection, agents: Mapping[UUID, Collection[str]]) -> None:
+    for conversation, agent in db.execute(SQL["described"]).fetchall():
+        if agent not in agents.get(UUID(conversation), (agent,)):
+            db.execute(SQL["drop_tools"], (conversation, agent))
 
 
 def tools(db: Connection, conversation: UUID) -> Mapping[str, Sequence[ToolDescription]]:

@@ -194,8 +194,12 @@ def save_person(db: Connection, person: Person) -> None:
 
 
 def room_ids(db: Connection, rooms: Sequence[RoomId]) -> Mapping[RoomId, UUID]:
-    db.executemany(SQL["make_room"], [(room, str(uuid4())) for room in rooms])
-    return {room: UUID(db.execute(SQL["room"], (room,)).fetchone()[0]) for room in rooms}
+    names = json.dumps(rooms)
+    known = dict(db.execute(SQL["rooms"], (names,)).fetchall())
+    if new := [room for room in rooms if room not in known]:
+        db.executemany(SQL["make_room"], [(room, str(uuid4())) for room in new])
+        known = dict(db.execute(SQL["rooms"], (names,)).fetchall())
+    return {room: UUID(known[room]) for room in rooms}
 
 
 def conversation(

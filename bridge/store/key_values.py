@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bridge.model import AccountId
 from bridge.store.connection import Connection
@@ -33,6 +33,14 @@ def put_first(db: Connection, account: AccountId, key: str, value: str) -> str:
 def keys(db: Connection, account: AccountId, prefix: str) -> list[str]:
     rows = db.execute(SQL["keys"], (account, prefix)).fetchall()
     return [key for (key,) in rows]
+
+
+def values(db: Connection, account: AccountId, prefix: str) -> Mapping[str, str]:
+    return dict(db.execute(SQL["values"], (account, prefix)).fetchall())
+
+
+def put_all(db: Connection, account: AccountId, values: Mapping[str, str]) -> None:
+    db.executemany(SQL["put"], [(account, key, value, None) for key, value in values.items()])
 
 
 def remove(db: Connection, account: AccountId, key: str) -> None:

@@ -67,24 +67,45 @@ def links(db: Connection) -> Sequence[RoomLink]:
 
 
 def stand_all(db: Connection, forms: Sequence[RoomForm], now: float) -> Sequence[RoomStanding]:
-    return [stand(db, form, now) for form in forms]
+    """Begin a new epoch for each room whose configuration has changed. Of rooms that did not change
+    nothing is written, and all are read together."""
+    stored = _Stored(db, json.dumps([form.room for form in forms]))
+    return [_stand(db, form, stored, now) for form in forms]
 
 
-def stand(db: Connection, form: RoomForm, now: float) -> RoomStanding:
-    """Begin a new epoch for each room whose configuration has changed."""
-    row = db.execute(SQL["newest_epoch"], (form.room,)).fetchone()
-    epoch, digest = row or (0, None)
+class _Stored:
+    """What is stored of some rooms (a JSON list of their names)."""
+
+    def __init__(self, db: Connection, rooms: str) -> None:
+        self.epochs: dict[str, tuple[int, str]] = {
+            room: (epoch, digest)
+            for room, epoch, digest in db.execute(SQL["newest_epochs"], (rooms,)).fetchall()
+        }
+        self.joined: dict[str, dict[str, float]] = {}  # of each room that ever had members
+        for room, member, joined, left in db.execute(SQL["periods"], (rooms,)).fetchall():
+            members = self.joined.setdefault(room, {})
+            if not left:
+                members[member] = joined
+        self.metadata: dict[str, str] = dict(
+            db.execute(SQL["metadata_of_rooms"], (rooms,)).fetchall()
+        )
+
+
+def _stand(db: Connection, form: RoomForm, stored: _Stored, now: float) -> RoomStanding:
+    epoch, digest = stored.epochs.get(form.room, (0, None))
     if digest != form.digest:
         epoch += 1
         db.execute(SQL["begin_epoch"], (form.room, epoch, form.digest, now))
-    joined_before = dict(db.execute(SQL["members"], (form.room,)).fetchall())
-    first = db.execute(SQL["had_members"], (form.room,)).fetchone() is None
+    first = form.room not in stored.joined
+    joined_before = stored.joined.get(form.room, {})
     for left in joined_before.keys() - set(form.members):
         db.execute(SQL["leave"], (epoch, form.room, left))
     joined = {member: joined_before.get(member, 0.0 if first else now) for member in form.members}
     for new in joined.keys() - joined_before.keys():
         db.execute(SQL["enter"], (form.room, new, joined[new], 0 if first else epoch))
-    db.execute(SQL["put_metadata"], (form.room, json.dumps(dict(form.metadata))))
+    metadata = json.dumps(dict(form.metadata))
+    if metadata != stored.metadata.get(form.room, "{}"):
+        db.execute(SQL["put_metadata"], (form.room, metadata))
     return RoomStanding(epoch, joined)
 
 

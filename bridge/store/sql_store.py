@@ -649,8 +649,8 @@ class SqlStore:
     ) -> None:
         await self._write(of_agents.put_tools, conversation, agent, tools)
 
-    async def keep_tools(self, conversation: UUID, agents: Collection[str]) -> None:
-        await self._write(of_agents.keep_tools, conversation, agents)
+    async def keep_tools(self, agents: Mapping[UUID, Collection[str]]) -> None:
+        await self._write(of_agents.keep_tools, agents)
 
     async def put_pairing_code(self, code: PairingCode) -> None:
         await self._write(of_agents.put_pairing_code, code, self._clock.time())
@@ -716,6 +716,12 @@ class SqlStore:
 
     async def value_keys(self, account: AccountId, prefix: str) -> Sequence[str]:
         return await self._look(key_values.keys, account, prefix)
+
+    async def values(self, account: AccountId, prefix: str) -> Mapping[str, str]:
+        return await self._read(key_values.values, account, prefix)
+
+    async def put_values(self, account: AccountId, values: Mapping[str, str]) -> None:
+        await self._write(key_values.put_all, account, values)
 
     async def remove_value(self, account: AccountId, key: str) -> None:
         await self._write(key_values.remove, account, key)

@@ -1608,6 +1608,17 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.value_keys(ACME, "file:") == ["file:a", "file:b"]
         assert await store.value_keys(ACME, "nothing") == []
 
+    async def test_many_values_are_saved_and_read_together(self, store: Store) -> None:
+        await store.put_value(ACME, "file:a", "old")
+        await store.put_value(ACME, "file:secret", "hidden", sealed=True)
+        await store.put_value(ACME, "other", "one")
+
+        await store.put_values(ACME, {"file:a": "new", "file:é": ""})
+        await store.put_values(ACME, {})
+
+        assert await store.values(ACME, "file:") == {"file:a": "new", "file:é": ""}
+        assert await store.values(AccountId("other"), "file:") == {}
+
     async def test_credentials_are_stored_and_replaced_by_name(self, store: Store) -> None:
         await store.put_credential("acme.token", "xoxb-one")
         await store.put_credential("acme.token", "xoxb-two")

@@ -73,7 +73,9 @@ class AgentsContract:
         older = await store.page(lobby.id, limit=5, viewer=_ANN, before=1)
         assert (page.conversation.metadata or {})["tools"] == [both, added]
         assert "tools" not in (older.conversation.metadata or {})
-        await store.keep_tools(lobby.id, ["x"])
+        await store.put_tools(UUID(int=77), "b", [listed])
+        await store.keep_tools({lobby.id: ["x"], UUID(int=78): []})
+        assert await described(View(member="agent:b")) is None
         await store.put_tools(lobby.id, "x", [])
         assert await described() is None
 

@@ -26,8 +26,7 @@ from bridge.app import reload as reloading
 from bridge.app.cli import main
 from bridge.app.reload import Reloader
 from bridge.app.rooms import find as finding
-from bridge.app.rooms.find import find_rooms
-from bridge.app.run import settle_memory
+from bridge.app.rooms.find import RoomFinder
 from bridge.app.settings import file as settings_module
 from bridge.app.settings.file import Settings, read_settings, settings_of
 from bridge.app.settings.unmatched_people import unmatched_globs
@@ -37,6 +36,7 @@ from bridge.ports.abilities.channels import ChannelInfo
 from bridge.router.rooms.rooms import Member, Room, Rooms
 from bridge.runtime import discovery
 from bridge.runtime.clock import SystemClock
+from bridge.runtime.memory import settle_memory
 from bridge.store import SqliteStore, metrics
 from tests.benchmarks.many_rooms import (
     ListedChannels,
@@ -83,9 +83,8 @@ def rooms_of(size: Size, settings: Settings) -> Rooms:
         AccountId(name): ChannelLister(channel_infos(name, size)) for name in settings.accounts
     }
     problems: list[str] = []
-    rooms = asyncio.run(
-        find_rooms(settings, connectors, SqliteStore.in_memory(SystemClock()), problems)
-    )
+    finder = RoomFinder(SqliteStore.in_memory(SystemClock()))
+    rooms = asyncio.run(finder.find(settings, connectors, problems))
     assert [problem for problem in problems if "19:" not in problem] == []
     return rooms
 

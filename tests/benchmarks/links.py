@@ -48,7 +48,7 @@ from bridge.store.bodies import PEOPLE
 from bridge.store.connection import Connection
 from bridge.store.links import CHANNELS, SQL
 from bridge.store.message_keys import key_of, stored_id
-from bridge.store.moments import Moments
+from bridge.store.moments import PER_SECOND
 from bridge.store.postgresql.address import Address, connect
 from bridge.store.postgresql.connection import PostgresConnection
 from bridge.store.postgresql.store import open_postgres
@@ -190,17 +190,18 @@ def _write(db: Connection, step: Sequence[Posted], rooms: Sequence[Room]) -> Non
     author = numbers.asked(
         db, authors.SQL, PEOPLE.write(Person(id=actor_id_of("slack", "T1", "U1"), name="Ann"))
     )()
-    moments = Moments(db)
+    moment = 0
     messages: list[tuple[object, ...]] = []
     posts: list[tuple[object, ...]] = []
     copied: list[tuple[object, ...]] = []
     for entry in step:
         (at, native_id, thread), *copies = entry.places
         key = rooms[entry.room][at].key
+        moment = max(moment + 1, int(entry.at * PER_SECOND))  # the store gives nearly the same
         messages.append((
             entry.number, key_of(entry.id), stored_id(entry.id, key, native_id), b"{}", author,
             entry.at, number[key], thread, native_id, None, None, None, "complete", None, "routed",
-            None, moments.take(entry.at),
+            None, moment,
         ))  # fmt: skip
         posts.append((number[key], native_id, entry.number, thread, entry.at))
         for at, native_id, thread in copies:

@@ -28,11 +28,11 @@ from bridge.app import build as building
 from bridge.app import reload as reloading
 from bridge.app.build import Bridge, build, build_connectors
 from bridge.app.reload import Reloader
-from bridge.app.run import settle_memory
-from bridge.app.settings.file import read_settings
+from bridge.app.settings.reader import SettingsReader
 from bridge.model import AccountId, ChannelRef
 from bridge.ports.abilities.channels import ChannelInfo, Channels
 from bridge.ports.connector import Connector
+from bridge.runtime.memory import settle_memory, settle_more
 
 ROOT = Path(__file__).parents[2]
 GUILD, TENANT = "1000000000000000000", "00000000-0000-0000-0000-000000000001"
@@ -138,8 +138,8 @@ async def reloads(size: Size) -> dict[str, dict[str, float]]:
         config = Path(folder) / "bridge.yaml"
         settings = configuration(size, Path(folder) / "bridge.sqlite3")
         config.write_text(yaml.safe_dump(settings))
-        async with running(config, size) as bridge:
-            reloader = Reloader(bridge, lambda: read_settings(config))
+        async with running(config, size) as (bridge, reader):
+            reloader = Reloader(bridge, reader.read, settle_more)
             times = {"nothing changed": await _probed(reloader)}
             settings["rooms"]["room-0"]["moderation"] = "mirror"
             config.write_text(yaml.safe_dump(settings))
@@ -154,8 +154,9 @@ async def reloads(size: Size) -> dict[str, dict[str, float]]:
 
 
 @asynccontextmanager
-async def running(config: Path, size: Size) -> AsyncGenerator[Bridge]:
-    """A bridge whose accounts see the rooms' channels, and are not connected."""
+async def running(config: Path, size: Size) -> AsyncGenerator[tuple[Bridge, SettingsReader]]:
+    """A bridge whose accounts see the rooms' channels, and are not connected; and what reads its
+    settings."""
 
     def connectors(*args: Any, **named: Any) -> Mapping[AccountId, Connector]:
         built = build_connectors(*args, **named)
@@ -168,9 +169,10 @@ async def running(config: Path, size: Size) -> AsyncGenerator[Bridge]:
         patch.object(building, "build_connectors", connectors),
         patch.object(reloading, "build_connectors", connectors),
     ):
-        bridge = await build(read_settings(config))
+        reader = SettingsReader(config)
+        bridge = await build(reader.read())
         try:
-            yield bridge
+            yield bridge, reader
         finally:
             await bridge.close()
 

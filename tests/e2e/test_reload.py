@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 import yaml
 
-from bridge.app import reload as reloading
 from bridge.app.build import Bridge
 from bridge.app.control import running_bridge
 from bridge.app.run import run
@@ -256,7 +255,14 @@ def with_everything_changed(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "step", ["build_connectors", "build_agents", "find_rooms", "agent_pictures", "quotas_of"]
+    "step",
+    [
+        "bridge.app.reload.build_connectors",
+        "bridge.app.reload.build_agents",
+        "bridge.app.rooms.find.RoomFinder.find",
+        "bridge.app.reload.agent_pictures",
+        "bridge.app.reload.quotas_of",
+    ],
 )
 async def test_a_failed_reload_keeps_the_whole_old_configuration(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
@@ -270,7 +276,7 @@ async def test_a_failed_reload_keeps_the_whole_old_configuration(
         async with from_file(local, settings, path) as (bridge, _):
             before = parts_of(bridge)
             write(path, with_everything_changed(settings))
-            monkeypatch.setattr(reloading, step, fails)
+            monkeypatch.setattr(step, fails)
             with pytest.raises(ConfigError, match="half-way"):
                 await bridge.reload()
             assert parts_of(bridge) == before

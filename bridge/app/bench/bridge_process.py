@@ -18,8 +18,9 @@ from prometheus_client import REGISTRY
 
 from bridge.app.build import Bridge
 from bridge.app.logs.setup import configure_logs
-from bridge.app.run import run, settle_memory
+from bridge.app.run import run
 from bridge.app.settings.file import LogSettings, read_settings
+from bridge.runtime.memory import settle_memory
 
 
 async def serve(config: Path) -> None:

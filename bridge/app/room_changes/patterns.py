@@ -9,7 +9,6 @@ import structlog
 
 from bridge.app.build import Bridge
 from bridge.app.reload import LAST_VALID_STAYS
-from bridge.app.rooms.find import find_rooms
 from bridge.errors import BridgeError
 from bridge.model import AccountId, RoomId
 from bridge.router.rooms.rooms import AgentMembership, Rooms
@@ -49,14 +48,14 @@ async def update_rooms(bridge: Bridge) -> None:
     platform that does not answer are remembered and stay."""
     problems: list[str] = []
     try:
-        rooms = await find_rooms(
-            bridge.settings, bridge.connectors, bridge.store, problems, bridge.installs.serves
-        )
+        rooms = await bridge.finder.find(bridge.settings, bridge.connectors, problems, bridge.rooms)
     except BridgeError as error:
         log.warning("pattern_update_failed", error=str(error))
         return
     wrong_file = [problem for problem in bridge.problems if problem.startswith(LAST_VALID_STAYS)]
     bridge.problems[:] = [*wrong_file, *problems]
+    if rooms is bridge.rooms:
+        return
     before = {(r.id, m.channel) for r in bridge.rooms.all for m in r.members}
     after = {(r.id, m.channel) for r in rooms.all for m in r.members}
     if before != after:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import structlog
 
@@ -24,11 +24,11 @@ _PATTERN_SHELF = "channels that match "
 _NAME_SHELF = "name of "
 
 
-class _Listed:
+class Listed:
     """The channels that an account sees, indexed by id and name for the look-ups of all rooms."""
 
     def __init__(self, channels: Sequence[ChannelInfo]) -> None:
-        self.all = channels
+        self.all = tuple(channels)
         self.by_ref = {channel.ref: channel for channel in channels}
         self.by_key = {channel.ref.key: channel for channel in channels}
         self.by_id: dict[str, list[ChannelInfo]] = {}
@@ -51,13 +51,38 @@ class _Listed:
 
 
 class Places:
-    """Finds channels of the configuration; lists the channels of each account at most once."""
+    """Finds channels of the configuration; lists the channels of each account at most once.
 
-    def __init__(self, connectors: Mapping[AccountId, Connector], store: KeyValueAccess) -> None:
+    `known`: lists of a search before; one that is still right is not indexed again.
+    """
+
+    def __init__(
+        self,
+        connectors: Mapping[AccountId, Connector],
+        store: KeyValueAccess,
+        known: Mapping[AccountId, Listed] | None = None,
+    ) -> None:
         self._connectors = connectors
         self._store = store
-        self._listed: dict[AccountId, asyncio.Task[_Listed]] = {}
-        self._found: dict[tuple[AccountId, str], str] = {}  # to be remembered
+        self._known = known or {}
+        self._listing: dict[AccountId, asyncio.Task[Listed]] = {}
+        self._stored: dict[AccountId, Mapping[str, str]] = {}
+        self._found: dict[AccountId, dict[str, str]] = {}  # to be remembered
+
+    @property
+    def listed(self) -> Mapping[AccountId, Listed]:
+        """The channels of the accounts that were listed; without those that could not be."""
+        return {
+            account: task.result()
+            for account, task in self._listing.items()
+            if task.done() and not task.cancelled() and task.exception() is None
+        }
+
+    async def list_all(self, accounts: Collection[AccountId]) -> None:
+        """List the channels of these accounts at the same time. What cannot be listed is told for
+        each channel that is looked for."""
+        own = [self._channels(account) for account in accounts if account in self._connectors]
+        await asyncio.gather(*own, return_exceptions=True)
 
     async def find(self, member: MemberSettings) -> ChannelRef:
         """The channel that the member names.
@@ -78,7 +103,7 @@ class Places:
         try:
             channel_ref = _choose(member, listed)
         except ConfigError:
-            remembered = await self._store.get_value(account, key)
+            remembered = (await self._values(account)).get(key)
             renamed = listed.by_key.get(remembered or "")
             if renamed is None:
                 raise
@@ -106,14 +131,23 @@ class Places:
         return matching
 
     async def _remember(self, account: AccountId, key: str, value: str) -> None:
-        """Let `close` store a value, unless it is stored already: saves one write for each room at
-        each start."""
-        if await self._store.get_value(account, key) != value:
-            self._found[account, key] = value
+        """Let `close` store a value, unless it is stored already."""
+        if (await self._values(account)).get(key) != value:
+            self._found.setdefault(account, {})[key] = value
+
+    async def _values(self, account: AccountId) -> Mapping[str, str]:
+        """What is remembered of the account's channels: all of it is read at once, because a read
+        for each room takes seconds for ten thousand."""
+        if account not in self._stored:
+            values: dict[str, str] = {}
+            for shelf in (_SHELF, _PATTERN_SHELF, _NAME_SHELF):
+                values |= await self._store.values(account, shelf)
+            self._stored[account] = values
+        return self._stored[account]
 
     async def _remembered(self, member: MemberSettings, key: str, error: BridgeError) -> str:
         """The result of an earlier look-up. Raises ConfigError with `error` if there is none."""
-        value = await self._store.get_value(AccountId(member.account), key)
+        value = (await self._values(AccountId(member.account))).get(key)
         if value is None:
             raise ConfigError(
                 f"Cannot look for {member.channel!r} of account {member.account!r}: {error}"
@@ -127,7 +161,7 @@ class Places:
         try:
             listed = await self._channels(account)
         except BridgeError:
-            return await self._store.get_value(account, key) or ""
+            return (await self._values(account)).get(key, "")
         channel_info = listed.by_ref.get(channel)
         if channel_info is None or not channel_info.name:
             return ""
@@ -135,17 +169,17 @@ class Places:
         return channel_info.name
 
     async def close(self) -> None:
-        """Remember what was found; all of it shares a few transactions. Raises StoreError."""
-        for task in self._listed.values():
+        """Remember what was found. Raises StoreError."""
+        for task in self._listing.values():
             task.cancel()
-        await asyncio.gather(
-            *(self._store.put_value(*where, value) for where, value in self._found.items())
-        )
+        for account, values in self._found.items():
+            await self._store.put_values(account, values)
 
-    async def _channels(self, account: AccountId) -> _Listed:
-        if account not in self._listed:
-            self._listed[account] = asyncio.create_task(_list(self._connectors[account]))
-        return await self._listed[account]
+    async def _channels(self, account: AccountId) -> Listed:
+        if account not in self._listing:
+            work = _list(self._connectors[account], self._known.get(account))
+            self._listing[account] = asyncio.create_task(work)
+        return await self._listing[account]
 
 
 async def remembered_channel(member: MemberSettings, store: KeyValueAccess) -> str:
@@ -162,7 +196,7 @@ async def remembered_name(key: str, accounts: Iterable[str], store: KeyValueAcce
     return ""
 
 
-def _matching(member: MemberSettings, listed: _Listed) -> list[tuple[ChannelRef, str]]:
+def _matching(member: MemberSettings, listed: Listed) -> list[tuple[ChannelRef, str]]:
     """The channels that match the pattern and that the bot may use."""
     name = member.channel.removeprefix("#").casefold()
     matching = [
@@ -180,18 +214,22 @@ def _matching(member: MemberSettings, listed: _Listed) -> list[tuple[ChannelRef,
     return [(channel_info.ref, channel_info.name) for channel_info in matching if channel_info.ours]
 
 
-async def _list(connector: Connector) -> _Listed:
+async def _list(connector: Connector, known: Listed | None) -> Listed:
+    """`known` if the connector still sees the same channels."""
     channels = connector.abilities.channels
-    if channels is None:
-        return _Listed(())
     try:
         async with asyncio.timeout(_DEADLINE):
-            return _Listed(await channels.visible())
+            visible = () if channels is None else await channels.visible()
     except TimeoutError:
         raise BridgeError(f"no list of channels within {_DEADLINE:g} s") from None
+    return await asyncio.to_thread(_indexed, visible, known)
 
 
-def _within(member: MemberSettings, listed: _Listed) -> Sequence[ChannelInfo]:
+def _indexed(visible: Sequence[ChannelInfo], known: Listed | None) -> Listed:
+    return known if known is not None and known.all == tuple(visible) else Listed(visible)
+
+
+def _within(member: MemberSettings, listed: Listed) -> Sequence[ChannelInfo]:
     """The channels in the member's workspace, if it names one. Raises ConfigError if there are
     none."""
     if not member.workspace:
@@ -206,7 +244,7 @@ def _within(member: MemberSettings, listed: _Listed) -> Sequence[ChannelInfo]:
     return channels
 
 
-def _choose(member: MemberSettings, listed: _Listed) -> ChannelRef:
+def _choose(member: MemberSettings, listed: Listed) -> ChannelRef:
     name = member.channel.removeprefix("#")
     within = _within(member, listed)
     candidates = _of_workspace(member, listed.by_id.get(member.channel, ()))

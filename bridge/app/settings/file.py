@@ -370,18 +370,33 @@ def read_settings(path: Path) -> Settings:
     return settings_in(path, read_yaml(path))
 
 
-def settings_in(path: Path, data: object) -> Settings:
+KnownRooms = Mapping[str, tuple[object, RoomSettings]]
+"""Rooms that were read before, by name: what YAML holds for each, and its settings."""
+
+
+def settings_in(path: Path, data: object, known: KnownRooms | None = None) -> Settings:
     """Validated settings from the value that `read_yaml` returned for this file.
 
-    Relative paths become relative to the file's folder. Raises ConfigError.
+    Relative paths become relative to the file's folder. `known` rooms are taken as they are. Raises
+    ConfigError.
     """
-    settings = settings_of(data, str(path))
+    settings = settings_of(_with_known(data, known or {}), str(path))
     store_path = settings.store.path.expanduser()
     if store_path != path.parent / settings.store.path:
         store = settings.store.model_copy(update={"path": path.parent / store_path})
         settings = settings.model_copy(update={"store": store})
     agents = {name: _with_picture(agent, path) for name, agent in settings.agents.items()}
     return settings.model_copy(update={"agents": agents})
+
+
+def _with_known(data: object, known: KnownRooms) -> object:
+    """The same value with the settings of the rooms that did not change."""
+    rooms = data.get("rooms") if isinstance(data, Mapping) else None
+    if not known or not isinstance(data, Mapping) or not isinstance(rooms, Mapping):
+        return data
+    before = {name: known.get(name, (None, None)) for name in rooms}
+    same = {name: entry for name, (value, entry) in before.items() if value == rooms[name]}
+    return {**data, "rooms": {**rooms, **same}}
 
 
 def _with_picture(agent: AgentSettings, path: Path) -> AgentSettings:

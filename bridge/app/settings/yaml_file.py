@@ -7,10 +7,8 @@ fast again. Errors have the texts of PyYAML's own reader, so that they do not de
 
 from __future__ import annotations
 
-import gc
 import re
-from collections.abc import Callable, Generator, Hashable, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ import yaml
 from yaml.reader import ReaderError
 
 from bridge.errors import ConfigError
+from bridge.runtime.memory import uncollected
 
 _DEEPEST = 100  # levels of nesting; libyaml overruns the stack of the process at about 30,000
 DEFAULT_STORE = Path("data/bridge.sqlite3")
@@ -78,8 +77,13 @@ def store_named_in(path: Path) -> Path:
 def read_yaml(path: Path) -> object:
     """The value in the file; {} for an empty file. Raises ConfigError with the place of an error
     and what to do."""
+    return parsed_yaml(read_text(path), path)
+
+
+def read_text(path: Path) -> str:
+    """The text of the file. Raises ConfigError."""
     try:
-        text = path.read_text("utf-8")
+        return path.read_text("utf-8")
     except OSError as error:
         raise ConfigError(
             f"Cannot read the configuration {str(path)!r}: {error.strerror}; give its path with "
@@ -87,6 +91,10 @@ def read_yaml(path: Path) -> object:
         ) from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path} is not text in UTF-8; save it again as UTF-8") from None
+
+
+def parsed_yaml(text: str, path: Path) -> object:
+    """The value of a text from this file, as `read_yaml` returns it. Raises ConfigError."""
     try:
         return _parsed(text) or {}
     except yaml.YAMLError as error:
@@ -101,7 +109,7 @@ def read_yaml(path: Path) -> object:
 def _parsed(text: str) -> object:
     """Raises YAMLError, and RecursionError for a text that is nested too deeply."""
     try:
-        with _uncollected():
+        with uncollected():
             try:
                 return _PlainFile(text).value()
             except _Unusual:
@@ -109,21 +117,6 @@ def _parsed(text: str) -> object:
                 return yaml.load(text, _FastLoader)  # noqa: S506 - it is a safe loader
     except (yaml.YAMLError, UnicodeEncodeError):
         return yaml.load(text, _StrictLoader)  # noqa: S506 - it is a safe loader; it says why
-
-
-@contextmanager
-def _uncollected() -> Generator[None]:
-    """Run without garbage collections: a large file makes some 100,000 objects, which reference
-    counting frees. Each full collection would stop all threads of a running bridge (measured: 8 of
-    130 ms each for 1,000 rooms)."""
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 class _Unusual(Exception):

@@ -47,6 +47,8 @@ def is_glob(text: str) -> bool:
 def _checked(glob: str) -> str:
     if len(glob) > _MAX_LENGTH:
         raise ValueError(f"A glob has at most {_MAX_LENGTH} characters, not {len(glob)}")
+    if "{" not in glob:
+        return glob
     try:
         _patterns(glob)
     except InvalidData as error:

@@ -63,8 +63,8 @@ class AgentStore(Protocol):
         """Set the tools of an agent that the room's Conversation describes in `metadata.tools`."""
         ...
 
-    async def keep_tools(self, conversation: UUID, agents: Collection[str]) -> None:
-        """Remove the tools of all agents but these from the Conversation."""
+    async def keep_tools(self, agents: Mapping[UUID, Collection[str]]) -> None:
+        """Remove from each Conversation the tools of all agents but its own."""
         ...
 
     async def put_pairing_code(self, code: PairingCode) -> None:

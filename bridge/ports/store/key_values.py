@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from bridge.model import AccountId
@@ -31,6 +31,15 @@ class KeyValueStore(Protocol):
 
     async def value_keys(self, account: AccountId, prefix: str) -> Sequence[str]:
         """Return the keys of an account's values that begin with `prefix`, in order."""
+        ...
+
+    async def values(self, account: AccountId, prefix: str) -> Mapping[str, str]:
+        """Return an account's values by their keys, of keys that begin with `prefix`; without
+        sealed ones."""
+        ...
+
+    async def put_values(self, account: AccountId, values: Mapping[str, str]) -> None:
+        """Save values by their keys, all together; each replaces the former one."""
         ...
 
     async def remove_value(self, account: AccountId, key: str) -> None:

@@ -4,7 +4,7 @@ channel is new to us."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Set
 
 from bridge.model import AccountId, ChannelRef
 from bridge.model.room_records import DirectEnd
@@ -52,7 +52,7 @@ class ChannelReader:
 
     def read_new(
         self,
-        before: Mapping[AccountId, Collection[ChannelRef]],
+        before: Mapping[AccountId, Set[ChannelRef]],
         connected: Collection[AccountId],
     ) -> None:
         """Read the channels of rooms that were not received `before`, of the accounts that are
@@ -60,13 +60,8 @@ class ChannelReader:
         for account in connected:
             if account not in before:
                 continue
-            known_channels = before[account]
-            new_channels = [
-                inbound_channel
-                for inbound_channel in self._rooms.inbound_channels(account)
-                if inbound_channel not in known_channels
-            ]
-            self._read(account, new_channels)
+            if new := self._rooms.inbound_set(account) - before[account]:
+                self._read(account, [c for c in self._rooms.inbound_channels(account) if c in new])
 
     async def direct_channel_opened(self, end: DirectEnd) -> None:
         """Read a direct channel that is new to us."""

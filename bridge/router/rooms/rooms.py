@@ -165,6 +165,8 @@ class Rooms:
 
     def change(self, rooms: Iterable[Room]) -> None:
         """Replace the rooms, for everybody who holds this object."""
+        if rooms is self:
+            return
         other = rooms if isinstance(rooms, Rooms) else Rooms(rooms)
         self._use(other._index, other.all)
 
@@ -272,6 +274,10 @@ class Rooms:
     def inbound_channels(self, account: AccountId) -> list[ChannelRef]:
         """Return the channels that this account listens to, each once."""
         return list(self._index.speaking.get(account, ()))
+
+    def inbound_set(self, account: AccountId) -> Set[ChannelRef]:
+        """Return the channels that this account listens to now."""
+        return frozenset(self._index.speaking.get(account, {}))
 
 
 @dataclass

@@ -365,10 +365,10 @@ class ToolCatalogue:
 
     async def _forget(self) -> None:
         """Remove the tools of agents that left their room."""
-        for room in self._rooms.all:
-            await self._store.keep_tools(
-                room.conversation, [membership.agent for membership in room.agents]
-            )
+        await self._store.keep_tools({
+            room.conversation: [membership.agent for membership in room.agents]
+            for room in self._rooms.all
+        })  # fmt: skip
         for room_id, agent in list(self._noted):
             room = self._rooms.by_id.get(room_id)
             if room is None or room.membership(agent) is None:

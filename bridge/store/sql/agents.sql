@@ -74,5 +74,8 @@ ON CONFLICT (conversation, agent) DO UPDATE SET tools = excluded.tools;
 -- name: drop_tools
 DELETE FROM tool_catalogue WHERE conversation = ? AND agent = ?;
 
+-- name: described
+SELECT conversation, agent FROM tool_catalogue;
+
 -- name: tools
 SELECT agent, tools FROM tool_catalogue WHERE conversation = ? ORDER BY agent;

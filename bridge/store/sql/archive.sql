@@ -135,5 +135,8 @@ ON CONFLICT (id) DO UPDATE SET body = excluded.body;
 -- name: room
 SELECT conversation FROM rooms WHERE room = ?;
 
+-- name: rooms
+SELECT r.room, r.conversation FROM json_each(?) AS one JOIN rooms AS r ON r.room = one.value;
+
 -- name: make_room
 INSERT INTO rooms (room, conversation) VALUES (?, ?) ON CONFLICT (room) DO NOTHING;

@@ -12,6 +12,10 @@ INSERT INTO key_values (account, key, value) VALUES (?, ?, ?) ON CONFLICT (accou
 SELECT key FROM key_values WHERE account = ?1 AND key >= ?2 AND substr(key, 1, length(?2)) = ?2
 ORDER BY key;
 
+-- name: values
+SELECT key, value FROM key_values
+WHERE account = ?1 AND key >= ?2 AND substr(key, 1, length(?2)) = ?2 AND value IS NOT NULL;
+
 -- name: remove
 DELETE FROM key_values WHERE account = ? AND key = ?;
 

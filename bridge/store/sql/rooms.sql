@@ -29,17 +29,17 @@ ON CONFLICT (room, channel) DO UPDATE SET
 -- name: links
 SELECT room, channel, account, linked, by, at FROM room_links ORDER BY at, room, channel;
 
--- name: newest_epoch
-SELECT epoch, digest FROM epochs WHERE room = ? ORDER BY epoch DESC LIMIT 1;
+-- name: newest_epochs
+SELECT e.room, e.epoch, e.digest
+FROM json_each(?) AS one JOIN epochs AS e ON e.room = one.value
+WHERE e.epoch = (SELECT max(epoch) FROM epochs WHERE room = e.room);
 
 -- name: begin_epoch
 INSERT INTO epochs (room, epoch, digest, at) VALUES (?, ?, ?, ?);
 
--- name: members
-SELECT member, joined FROM periods WHERE room = ? AND until IS NULL;
-
--- name: had_members
-SELECT 1 FROM periods WHERE room = ? LIMIT 1;
+-- name: periods
+SELECT p.room, p.member, p.joined, p.until IS NOT NULL
+FROM json_each(?) AS one JOIN periods AS p ON p.room = one.value;
 
 -- name: enter
 INSERT INTO periods (room, member, joined, since) VALUES (?, ?, ?, ?)
@@ -52,6 +52,9 @@ UPDATE periods SET until = ? WHERE room = ? AND member = ? AND until IS NULL;
 INSERT INTO room_metadata (room, metadata) VALUES (?, ?)
 ON CONFLICT (room) DO UPDATE SET metadata = excluded.metadata
 WHERE room_metadata.metadata <> excluded.metadata;
+
+-- name: metadata_of_rooms
+SELECT m.room, m.metadata FROM json_each(?) AS one JOIN room_metadata AS m ON m.room = one.value;
 
 -- name: metadata
 SELECT metadata FROM room_metadata WHERE room = ?;

@@ -15,6 +15,7 @@ from bridge.errors import ConfigError
 
 if TYPE_CHECKING:
     from bridge.app.settings.file import Settings
+    from bridge.app.settings.reader import SettingsReader
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _LINE = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)")
@@ -58,17 +59,25 @@ def settings_from(config: Path, env_file: Path | None = None) -> Settings:
 
 def quiet_settings_from(config: Path, env_file: Path | None = None) -> Settings:
     """As `settings_from`, for commands that report renamed keys in their own way."""
-    from bridge.app.settings.yaml_file import read_yaml
+    return first_reading(config, env_file)[1]
+
+
+def first_reading(config: Path, env_file: Path | None = None) -> tuple[SettingsReader, Settings]:
+    """As `quiet_settings_from`, with what reads the file again. Raises ConfigError."""
+    from bridge.app.settings.yaml_file import parsed_yaml, read_text
 
     if env_file is not None:
         read_environment(env_file)
-    data = read_yaml(config)  # reports syntax errors before the large imports
+    text = read_text(config)
+    data = parsed_yaml(text, config)  # reports syntax errors before the large imports
 
     from bridge.app.logs.setup import configure_logs
-    from bridge.app.settings.file import LogSettings, settings_in
+    from bridge.app.settings.file import LogSettings
+    from bridge.app.settings.reader import SettingsReader
 
     configure_logs(LogSettings(level="error"))
-    return settings_in(config, data)
+    reader = SettingsReader(config)
+    return reader, reader.take(text, data)
 
 
 def read_environment(path: Path, set_before: Collection[str] | None = None) -> None:

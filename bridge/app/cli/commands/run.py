@@ -15,7 +15,7 @@ import click
 from bridge.app.cli.commands.options import (
     config_option,
     env_file_option,
-    quiet_settings_from,
+    first_reading,
     read_environment,
 )
 
@@ -39,22 +39,21 @@ def command(config: Path, env_file: Path | None) -> None:
     """
     with _leaving_at_once():
         set_before = frozenset(os.environ)
-        settings = quiet_settings_from(config, env_file)
+        reader, settings = first_reading(config, env_file)
 
         from bridge.app.logs.setup import configure_logs
-        from bridge.app.run import run, settle_memory, warn_of_renamed_keys
-        from bridge.app.settings.file import read_settings
+        from bridge.app.run import run, warn_of_renamed_keys
 
         def again() -> Settings:
             if env_file is not None:
                 read_environment(env_file, set_before)
-            settings = read_settings(config)
+            settings = reader.read()
             warn_of_renamed_keys(config, settings)
             return settings
 
         configure_logs(settings.log)
         warn_of_renamed_keys(config, settings)
-        asyncio.run(run(settings, ready=lambda *_: settle_memory(), source=again))
+        asyncio.run(run(settings, source=again, alone=True))
 
 
 @contextmanager
