@@ -34,6 +34,7 @@ from bridge.errors import BridgeError, StoreError
 from bridge.model.assignments import UPKEEP
 from bridge.model.erasure_records import Retention
 from bridge.router.runtime.background import Background
+from bridge.runtime.memory import settle_memory, settle_more, uncollected
 
 log = structlog.get_logger()
 
@@ -81,9 +82,12 @@ async def _run_once(
     settings: Settings,
 ) -> bool:
     """Run until it stops; True where it must begin anew, because others took over its work."""
-    bridge = await _result_unless_stopped(stop, build(settings))
+    with uncollected():
+        bridge = await _result_unless_stopped(stop, build(settings))
     if bridge is None:
         return False
+    if alone:
+        settle_more()
     # While nothing else works with the store: it may have to be written anew.
     await clean_up(bridge.store, bridge.files.blobs, alone=bridge.member is None)
     bridge.router.reconfigure.use_linker(AppLinker(bridge))

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -45,6 +46,7 @@ from tests.benchmarks.many_rooms import (
     commands,
     configuration,
     running,
+    sees,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -175,7 +177,7 @@ async def test_a_reload_reads_and_builds_in_other_threads(tmp_path: Path) -> Non
         patched.setattr(module, name, in_thread)
 
     # `running` patches the same functions, so what is patched within it is undone within it.
-    async with running(config, size) as bridge:
+    async with running(config, size) as (bridge, _):
         with pytest.MonkeyPatch.context() as patched:
             for module, name in (
                 (reloading, "build_connectors"), (reloading, "build_agents"),
@@ -192,6 +194,81 @@ async def test_a_reload_reads_and_builds_in_other_threads(tmp_path: Path) -> Non
     assert threading.get_ident() not in set().union(*threads.values())
 
 
+async def test_a_reload_looks_only_for_the_rooms_that_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, size = tmp_path / "bridge.yaml", Size(rooms=20, agents=5)
+    data = configuration(size, tmp_path / "bridge.sqlite3")
+    config.write_text(yaml.safe_dump(data))
+    looked: list[str] = []
+    find = finding.Search.find
+
+    async def noted(self: Any, conversation: Any, name: str, *args: Any) -> Any:
+        looked.append(name)
+        return await find(self, conversation, name, *args)
+
+    monkeypatch.setattr(finding.Search, "find", noted)
+
+    async with running(config, size) as (bridge, reader):
+        reloader = Reloader(bridge, reader.read)
+        before = bridge.rooms.all
+        looked.clear()
+        assert await reloader.reload() == []
+        assert (looked, bridge.rooms.all) == ([], before)
+
+        data["rooms"]["room-7"]["moderation"] = "mirror"
+        config.write_text(yaml.safe_dump(data))
+        assert await reloader.reload() == ["room 'room-7' changed"]
+        assert looked == ["room-7"]
+        others = [(a, b) for a, b in zip(before, bridge.rooms.all, strict=True) if a is not b]
+        assert [(a.id, b.epoch) for a, b in others] == [("room-7", (before[7].epoch or 0) + 1)]
+
+        looked.clear()
+        sees(bridge.connectors[AccountId("slack")], channel_infos("slack", Size(rooms=21)))
+        await reloader.reload()
+        assert len(looked) == 20  # any of them may have been renamed
+        assert bridge.rooms.by_id == {room.id: room for room in bridge.rooms.all}
+
+
+async def test_a_room_with_a_missing_channel_is_looked_for_again(tmp_path: Path) -> None:
+    config, size = tmp_path / "bridge.yaml", Size(rooms=3, agents=5)
+    data = configuration(size, tmp_path / "bridge.sqlite3")
+    data["rooms"]["room-1"]["members"][0]["channel"] = "#later"
+    config.write_text(yaml.safe_dump(data))
+
+    async with running(config, size) as (bridge, reader):
+        reloader = Reloader(bridge, reader.read)
+        problem = "There is no channel '#later'"
+        (told,) = await reloader.reload()
+        (again,) = await reloader.reload()
+        assert problem in told
+        assert problem in again
+        assert len(bridge.rooms.all[1].members) == 2
+
+        infos = list(channel_infos("slack", size))
+        infos[1] = replace(infos[1], name="later")
+        sees(bridge.connectors[AccountId("slack")], infos)
+        assert await reloader.reload() == []
+        assert len(bridge.rooms.all[1].members) == 3
+
+
+async def test_a_channel_that_moves_between_rooms_is_told_of_in_both(tmp_path: Path) -> None:
+    """The other room did not change, and yet its channel belongs to another account now."""
+    config, size = tmp_path / "bridge.yaml", Size(rooms=2, agents=5)
+    data = configuration(size, tmp_path / "bridge.sqlite3")
+    data["accounts"]["slack-2"] = data["accounts"]["slack"]
+    config.write_text(yaml.safe_dump(data))
+
+    async with running(config, size) as (bridge, reader):
+        reloader = Reloader(bridge, reader.read)
+        sees(bridge.connectors[AccountId("slack-2")], channel_infos("slack", size))
+        data["rooms"]["room-0"]["members"][0] = {"account": "slack-2", "channel": "#room-1"}
+        config.write_text(yaml.safe_dump(data))
+        changes = await reloader.reload()
+        assert any("is the one that account 'slack-2' speaks in" in text for text in changes)
+        assert [len(room.members) for room in bridge.rooms.all] == [3, 2]
+
+
 @pytest.mark.process
 async def test_no_step_of_a_reload_of_a_thousand_rooms_takes_long_in_the_event_loop(
     tmp_path: Path,
@@ -201,7 +278,7 @@ async def test_no_step_of_a_reload_of_a_thousand_rooms_takes_long_in_the_event_l
     config = tmp_path / "bridge.yaml"
     data = configuration(size, tmp_path / "bridge.sqlite3")
     config.write_text(yaml.safe_dump(data))
-    async with running(config, size) as bridge:
+    async with running(config, size) as (bridge, _):
         for room in data["rooms"].values():
             room["moderation"] = "room"
         for agent in data["agents"].values():
@@ -352,7 +429,7 @@ async def test_a_first_start_remembers_the_channels_of_all_rooms_in_few_transact
     config = tmp_path / "bridge.yaml"
     config.write_text(yaml.safe_dump(configuration(size, tmp_path / "bridge.sqlite3")))
 
-    async with running(config, size) as bridge:
+    async with running(config, size) as (bridge, _):
         assert len(units) < size.rooms / 4
         for number in range(size.rooms):
             named = f"channel named Acme/#room-{number}"

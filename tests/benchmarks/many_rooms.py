@@ -32,7 +32,7 @@ from bridge.app.settings.reader import SettingsReader
 from bridge.model import AccountId, ChannelRef
 from bridge.ports.abilities.channels import ChannelInfo, Channels
 from bridge.ports.connector import Connector
-from bridge.runtime.memory import settle_memory, settle_more
+from bridge.runtime.memory import settle_memory, settle_more, uncollected
 
 ROOT = Path(__file__).parents[2]
 GUILD, TENANT = "1000000000000000000", "00000000-0000-0000-0000-000000000001"
@@ -161,7 +161,7 @@ async def running(config: Path, size: Size) -> AsyncGenerator[tuple[Bridge, Sett
     def connectors(*args: Any, **named: Any) -> Mapping[AccountId, Connector]:
         built = build_connectors(*args, **named)
         for account, connector in built.items():
-            _sees(connector, channel_infos(account, size))
+            sees(connector, channel_infos(account, size))
         return built
 
     with (
@@ -170,7 +170,9 @@ async def running(config: Path, size: Size) -> AsyncGenerator[tuple[Bridge, Sett
         patch.object(reloading, "build_connectors", connectors),
     ):
         reader = SettingsReader(config)
-        bridge = await build(reader.read())
+        with uncollected():  # as `run` does
+            bridge = await build(reader.read())
+        settle_more()
         try:
             yield bridge, reader
         finally:
@@ -194,7 +196,8 @@ class ListedChannels:
         return self.others.with_id(channel, workspace) if self.others else None
 
 
-def _sees(connector: Connector, infos: Sequence[ChannelInfo]) -> None:
+def sees(connector: Connector, infos: Sequence[ChannelInfo]) -> None:
+    """Let an account see these channels."""
     channels = ListedChannels(infos, connector.abilities.channels)
     connector.abilities = replace(connector.abilities, channels=channels)
 

@@ -20,7 +20,8 @@ ALIASES = {
     "n": "person_names", "p": "people", "asked": "message_rows", "c": "changes",
     "during": "periods", "f": "links", "reactions": "reaction_rows",
     "v": "version_rows", "received": "inbox", "live": "payloads", "writer": "authors",
-    "place": "channels", "former": "version_rows",
+    "place": "channels", "former": "version_rows", "named": "rooms",
+    "stood": "epochs", "about": "room_metadata",
 }  # fmt: skip
 NARROW = {
     "accounts": {"actor=?", "person=?"},
@@ -79,7 +80,9 @@ NARROW = {
     "payload_credentials": {"rowid=?", "expires<?"},
     "payloads": {"rowid=?"},
     "people": {"id=?"},
-    "periods": {"room=? AND member=? AND since<?"},
+    "epochs": {"room=?", "room=? AND epoch=?"},
+    "room_metadata": {"room=?"},
+    "periods": {"room=?", "room=? AND member=? AND since<?"},
     "pins": {"rowid=?"},
     "reaction_rows": {
         "message=?",

@@ -265,9 +265,10 @@ def _choose(member: MemberSettings, listed: Listed) -> ChannelRef:
 
 
 def _of_workspace(member: MemberSettings, channels: Sequence[ChannelInfo]) -> Sequence[ChannelInfo]:
-    workspace = (member.workspace or "").casefold()
+    if not member.workspace:
+        return channels
+    workspace = member.workspace.casefold()
     return [
         channel for channel in channels
-        if not workspace
-        or workspace in (channel.ref.workspace.casefold(), channel.workspace_name.casefold())
+        if workspace in (channel.ref.workspace.casefold(), channel.workspace_name.casefold())
     ]  # fmt: skip

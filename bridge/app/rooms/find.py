@@ -88,7 +88,7 @@ class RoomFinder:
         now = _Surroundings(
             settings.agents, tuple(settings.accounts), dict(connectors), places.listed
         )
-        search = _Search(
+        search = Search(
             settings, connectors, places, problems, self._found if now == before else {}
         )
         links = await self._store.room_links()
@@ -125,7 +125,7 @@ class RoomFinder:
         return replace(found, room=room, form=_form(room, found.entry))
 
 
-class _Search:
+class Search:
     """One search for the channels of all rooms. `incomplete` are the rooms with problems."""
 
     def __init__(
@@ -316,12 +316,8 @@ def _form(room: Room, entry: RoomSettings | None = None) -> RoomForm:
 def membership_with(membership_settings: MembershipSettings, settings: Settings) -> AgentMembership:
     """The membership, with the agent's tools and history limit where it has none of its own."""
     agent = settings.agents.get(membership_settings.agent)
-    membership = membership_of(membership_settings)
-    if membership_settings.tools is None and agent is not None:
-        membership = replace(membership, tools=agent.tools)
     agents_limit = getattr(agent and agent.options, "history_tokens", None)
-    history_tokens = membership_settings.history_tokens or agents_limit
-    return replace(membership, history_tokens=history_tokens) if history_tokens else membership
+    return membership_of(membership_settings, agent.tools if agent else (), agents_limit)
 
 
 def check_once(

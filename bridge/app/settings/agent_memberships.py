@@ -122,8 +122,12 @@ class DirectSettings(StrictSettings):
     )
 
 
-def membership_of(settings: MembershipSettings) -> AgentMembership:
-    """The membership as the router takes it."""
+def membership_of(
+    settings: MembershipSettings, tools: tuple[str, ...] = (), history_tokens: int | None = None
+) -> AgentMembership:
+    """The membership as the router takes it; `tools` and `history_tokens` are the agent's own, for
+    settings that say nothing of them."""
+    limit = settings.history_tokens or history_tokens
     return AgentMembership(
         agent=settings.agent,
         listen=settings.listen,
@@ -135,11 +139,12 @@ def membership_of(settings: MembershipSettings) -> AgentMembership:
         beside=settings.always_answer,
         bots=settings.bots,
         operators=settings.operators,
-        tools=settings.tools or (),
+        tools=tools if settings.tools is None else settings.tools,
         greeting=settings.greeting,
         convener=settings.convener,
         allow=settings.allow,
         deny=settings.deny,
+        **({"history_tokens": limit} if limit else {}),
     )
 
 

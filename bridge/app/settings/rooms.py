@@ -315,12 +315,14 @@ def _translation(room: RoomSettings, member: MemberSettings) -> Translation | No
 
 
 def _message_filter(settings: RelaySettings) -> MessageFilter:
-    message_filter = MessageFilter(
+    bots = settings.bots is not False
+    if bots and not settings.include and not settings.exclude:
+        return OPEN
+    return MessageFilter(
         include=tuple(map(_filter, settings.include)),
         exclude=tuple(map(_filter, settings.exclude)),
-        bots=settings.bots is not False,
+        bots=bots,
     )
-    return OPEN if message_filter == OPEN else message_filter
 
 
 def _filter(settings: FilterSettings) -> Filter:

@@ -59,8 +59,8 @@ class _StrictLoader(_Strict, yaml.SafeLoader):
     pass
 
 
-class _FastLoader(_Strict, _Fast):
-    pass
+class FileLoader(_Strict, _Fast):
+    """Builds any file; its errors are those of the machine's YAML library."""
 
 
 def store_named_in(path: Path) -> Path:
@@ -114,7 +114,7 @@ def _parsed(text: str) -> object:
                 return _PlainFile(text).value()
             except _Unusual:
                 _check_depth(text)
-                return yaml.load(text, _FastLoader)  # noqa: S506 - it is a safe loader
+                return yaml.load(text, FileLoader)  # noqa: S506 - it is a safe loader
     except (yaml.YAMLError, UnicodeEncodeError):
         return yaml.load(text, _StrictLoader)  # noqa: S506 - it is a safe loader; it says why
 

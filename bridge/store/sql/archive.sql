@@ -136,7 +136,8 @@ ON CONFLICT (id) DO UPDATE SET body = excluded.body;
 SELECT conversation FROM rooms WHERE room = ?;
 
 -- name: rooms
-SELECT r.room, r.conversation FROM json_each(?) AS one JOIN rooms AS r ON r.room = one.value;
+SELECT named.room, named.conversation
+FROM json_each(?) AS one JOIN rooms AS named ON named.room = one.value;
 
 -- name: make_room
 INSERT INTO rooms (room, conversation) VALUES (?, ?) ON CONFLICT (room) DO NOTHING;

@@ -30,16 +30,16 @@ ON CONFLICT (room, channel) DO UPDATE SET
 SELECT room, channel, account, linked, by, at FROM room_links ORDER BY at, room, channel;
 
 -- name: newest_epochs
-SELECT e.room, e.epoch, e.digest
-FROM json_each(?) AS one JOIN epochs AS e ON e.room = one.value
-WHERE e.epoch = (SELECT max(epoch) FROM epochs WHERE room = e.room);
+SELECT stood.room, stood.epoch, stood.digest
+FROM json_each(?) AS one JOIN epochs AS stood ON stood.room = one.value
+WHERE stood.epoch = (SELECT max(epoch) FROM epochs WHERE room = stood.room);
 
 -- name: begin_epoch
 INSERT INTO epochs (room, epoch, digest, at) VALUES (?, ?, ?, ?);
 
 -- name: periods
-SELECT p.room, p.member, p.joined, p.until IS NOT NULL
-FROM json_each(?) AS one JOIN periods AS p ON p.room = one.value;
+SELECT during.room, during.member, during.joined, during.until IS NOT NULL
+FROM json_each(?) AS one JOIN periods AS during ON during.room = one.value;
 
 -- name: enter
 INSERT INTO periods (room, member, joined, since) VALUES (?, ?, ?, ?)
@@ -54,7 +54,8 @@ ON CONFLICT (room) DO UPDATE SET metadata = excluded.metadata
 WHERE room_metadata.metadata <> excluded.metadata;
 
 -- name: metadata_of_rooms
-SELECT m.room, m.metadata FROM json_each(?) AS one JOIN room_metadata AS m ON m.room = one.value;
+SELECT about.room, about.metadata
+FROM json_each(?) AS one JOIN room_metadata AS about ON about.room = one.value;
 
 -- name: metadata
 SELECT metadata FROM room_metadata WHERE room = ?;

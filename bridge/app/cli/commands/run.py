@@ -39,7 +39,10 @@ def command(config: Path, env_file: Path | None) -> None:
     """
     with _leaving_at_once():
         set_before = frozenset(os.environ)
-        reader, settings = first_reading(config, env_file)
+        from bridge.runtime.memory import uncollected
+
+        with uncollected():
+            reader, settings = first_reading(config, env_file)
 
         from bridge.app.logs.setup import configure_logs
         from bridge.app.run import run, warn_of_renamed_keys
