@@ -18,9 +18,12 @@ class Inbox(Protocol):
         """Keep a payload. False: the same delivery was kept before; acknowledge it all the same."""
         ...
 
-    def session_began(self, account: AccountId, channel: ChannelRef | None = None) -> None:
+    def session_began(
+        self, account: AccountId, channel: ChannelRef | None = None, *, alone: bool = True
+    ) -> None:
         """Events may have been missed before now: the router catches up on all channels, or on
-        this one alone."""
+        this one alone. `alone`: whether all further events come here; False where the platform may
+        hand some of them to another connection of the account."""
         ...
 
     async def message_of(self, channel: ChannelRef, native_id: str) -> Message | None:

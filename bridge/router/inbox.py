@@ -91,12 +91,16 @@ class RouterInbox:
         if raw.volatile:
             self._background.spawn(self._handle_volatile(raw), f"typing {raw.account}")
             return True
+        self._reader.live_event_comes(raw)
         return await self._intake.take(raw)
 
-    def session_began(self, account: AccountId, channel: ChannelRef | None = None) -> None:
+    def session_began(
+        self, account: AccountId, channel: ChannelRef | None = None, *, alone: bool = True
+    ) -> None:
         """Events may have been missed in the channel, or (None) in all channels of the account. A
-        channel that the bot came into just now may fit a room's pattern."""
-        self._reader.session_began(account, channel)
+        channel that the bot came into just now may fit a room's pattern. `alone`: whether all
+        further events come here."""
+        self._reader.session_began(account, channel, alone=alone)
         if channel is not None and self._inbound_channels.might_join(account, channel):
             appeared = self._inbound_channels.signals.channel_appeared
             self._background.spawn(appeared.emit(account), f"channel of {account}")

@@ -43,8 +43,10 @@ class ListInbox:
         self._changed.set()
         return fresh
 
-    def session_began(self, account: AccountId, channel: ChannelRef | None = None) -> None:
-        """Record the account; the channel is ignored."""
+    def session_began(
+        self, account: AccountId, channel: ChannelRef | None = None, *, alone: bool = True
+    ) -> None:
+        """Record the account; the channel and `alone` are ignored."""
         self.sessions.append(account)
         self._changed.set()
 

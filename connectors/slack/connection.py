@@ -108,12 +108,12 @@ class Connection:
     # --- within ---------------------------------------------------------------------------------
 
     async def _run_socket(self, inbox: Inbox) -> None:
-        def connected(open_now: bool) -> None:
-            if open_now:
+        def connected(connections: int | None) -> None:
+            if connections is not None:
                 self.state = replace(
                     self.state, state="connected", connected_since=self._clock.time()
                 )
-                inbox.session_began(self._account)
+                inbox.session_began(self._account, alone=connections <= 1)
             else:
                 self.state = replace(self.state, state="connecting", connected_since=None)
 

@@ -378,12 +378,13 @@ async def listen_on_socket(
     open_address: Callable[[], Awaitable[str]],
     api_url: str,
     clock: Clock,
-    connected: Callable[[bool], None],
+    connected: Callable[[int | None], None],
     shared: Callable[[bool], None],
 ) -> None:
     """Keep one connection open after another until cancelled.
 
-    `connected` reports the state of the connection, `shared` whether another program is connected
+    `connected` is called with the number of the app's connections when one of them is open here,
+    and with None when it is not any more; `shared` reports whether another program is connected
     with the same app token. Raises AuthFailed; retries every other failure.
     """
 
@@ -483,7 +484,7 @@ async def _hold_connection(
     address: str,
     write: Write,
     api_url: str,
-    connected: Callable[[bool], None],
+    connected: Callable[[int | None], None],
     watch_others: Callable[[int], Coroutine[None, None, None]],
 ) -> bool:
     """Run one connection from hello to its end; False when Slack sent no hello."""
@@ -494,7 +495,7 @@ async def _hold_connection(
             await socket.connect()
             await socket.decided.wait()
         if socket.greeted:
-            connected(True)
+            connected(socket.connections)
             watching = asyncio.create_task(
                 watch_others(socket.connections), name="other connections"
             )
@@ -503,7 +504,7 @@ async def _hold_connection(
     except TimeoutError:
         log.warning("slack_socket_silent", account=account, after_s=CONNECT_SECONDS)
     finally:
-        connected(False)
+        connected(None)
         if watching is not None:
             watching.cancel()
             await asyncio.gather(watching, return_exceptions=True)

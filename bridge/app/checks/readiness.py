@@ -215,7 +215,9 @@ class _NoInbox:
     async def accept(self, raw: Raw) -> bool:
         raise StoreError("nothing is accepted: the app was only built")
 
-    def session_began(self, account: AccountId, channel: ChannelRef | None = None) -> None:
+    def session_began(
+        self, account: AccountId, channel: ChannelRef | None = None, *, alone: bool = True
+    ) -> None:
         return
 
     async def message_of(self, channel: ChannelRef, native_id: str) -> Message | None:

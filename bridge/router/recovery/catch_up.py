@@ -36,6 +36,9 @@ log = structlog.get_logger()
 
 _ROUNDS = 3  # comparisons of a failing channel, each after those of the others
 _SHORTEST_PAUSE = 0.25  # seconds, also where a platform asks for a shorter one
+# Seconds for which Slack may hand events to the connection of a process that died or was stopped:
+# until it is closed for want of answers, or the process goes on and closes it.
+_LEFT_OPEN = 120.0
 _STOPPED = "stopped"  # a value between a clean stop and the next start
 
 _AccountChannel = tuple[AccountId, str]  # a channel, by its key, as one account receives it
@@ -119,6 +122,10 @@ class CatchUp:
         self._given_up: dict[AccountId, float] = {}
         self._taken: dict[AccountId, float] = {}
         self._unread_at_stop: set[_AccountChannel] = set()
+        # When an account was taken that nobody gave up, and until when some of its events may go
+        # to the connection of the process before (monotonic times).
+        self._not_given_up: dict[AccountId, float] = {}
+        self._shared_until: dict[AccountId, float] = {}
         self._started = self._stopping_at = clock.time()
         self._covered: dict[_AccountChannel, int] = {}  # the `run` of the last reading
         self._reading: defaultdict[_AccountChannel, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -225,12 +232,33 @@ class CatchUp:
         key = _given_up(account)
         value = await self._store.get_value(ROUTER_VALUES, key)
         self._given_up.pop(account, None)
+        self._not_given_up.pop(account, None)
+        self._shared_until.pop(account, None)
         if value is not None:
             await self._store.remove_value(ROUTER_VALUES, key)
             note = json.loads(value)
             self._given_up[account] = float(note["at"])
             self._unread_at_stop |= {(account, channel) for channel in note["unread"]}
+        else:
+            self._not_given_up[account] = self._clock.monotonic()
         self._taken[account] = self._clock.time()
+
+    def note_connections(self, account: AccountId, *, alone: bool) -> None:
+        """Note whether all further events of the account come here. Another connection is taken for
+        that of a process which did not give the account up: it died or was stopped just now."""
+        taken = self._not_given_up.get(account)
+        if alone or taken is None:
+            self._shared_until.pop(account, None)
+        else:
+            self._shared_until[account] = taken + _LEFT_OPEN
+
+    def may_follow_a_missed_post(self, raw: Raw) -> bool:
+        """Whether this is a post, and one before it may have gone to another connection, which will
+        bring it later or never."""
+        if self._clock.monotonic() >= self._shared_until.get(raw.account, 0.0):
+            return False
+        events = readable_events(self._connectors[raw.account], raw)
+        return any(isinstance(event, MessagePosted) for event in events)
 
     def receivers_stop(self) -> None:
         """Note that nothing is received from now on."""
@@ -330,8 +358,11 @@ class CatchUp:
                 self._queues.hold(channel.key)
         return channels
 
-    async def read_all(self, account: AccountId, channels: Sequence[ChannelRef]) -> None:
-        """Read held channels, those with the latest messages first; then compare what changed."""
+    async def read_all(
+        self, account: AccountId, channels: Sequence[ChannelRef], *, compare: bool = True
+    ) -> None:
+        """Read held channels, those with the latest messages first; then compare what changed, with
+        `compare`."""
         self.reconciler.behind += 1
         gap, runs = (
             self._silence(account),
@@ -345,7 +376,8 @@ class CatchUp:
                     for channel in latest_first
                 }
                 await asyncio.wait(reads.values(), timeout=self._timeouts.reconcile_read_timeout)
-                await self._reconcile(account, reads, runs, gap)
+                if compare:
+                    await self._reconcile(account, reads, runs, gap)
         except StoreError as error:
             log.error("catch_up_failed", account=account, error=str(error))  # noqa: TRY400
         finally:

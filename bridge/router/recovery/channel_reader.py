@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Set
 
-from bridge.model import AccountId, ChannelRef
+from bridge.model import AccountId, ChannelRef, Raw
 from bridge.model.room_records import DirectEnd
 from bridge.router.recovery.catch_up import CatchUp
 from bridge.router.rooms.direct_messages import DirectMessages
@@ -37,9 +37,13 @@ class ChannelReader:
         """All channels that the account listens to, those of direct messages included."""
         return [*self._rooms.inbound_channels(account), *self._directs.channels(account)]
 
-    def session_began(self, account: AccountId, channel: ChannelRef | None = None) -> None:
+    def session_began(
+        self, account: AccountId, channel: ChannelRef | None = None, *, alone: bool = True
+    ) -> None:
         """Something may have been missed: read every channel that this account listens to, or the
-        given one if it is among them."""
+        given one if it is among them. `alone`: whether all further events come here."""
+        if channel is None:
+            self._catch_up.note_connections(account, alone=alone)
         channels = [
             inbound_channel
             for inbound_channel in self.inbound_channels(account)
@@ -63,13 +67,21 @@ class ChannelReader:
             if new := self._rooms.inbound_set(account) - before[account]:
                 self._read(account, [c for c in self._rooms.inbound_channels(account) if c in new])
 
+    def live_event_comes(self, raw: Raw) -> None:
+        """Read the channel once more before this event where a post before it may have gone to
+        another connection."""
+        if raw.channel is not None and self._catch_up.may_follow_a_missed_post(raw):
+            self._read(raw.account, [raw.channel], compare=False)
+
     async def direct_channel_opened(self, end: DirectEnd) -> None:
         """Read a direct channel that is new to us."""
         self._read(end.account, [end.channel])
 
-    def _read(self, account: AccountId, channels: list[ChannelRef]) -> None:
+    def _read(
+        self, account: AccountId, channels: list[ChannelRef], *, compare: bool = True
+    ) -> None:
         if unread := self._catch_up.lose_sight_of(account, channels):
-            work = self._catch_up.read_all(account, unread)
+            work = self._catch_up.read_all(account, unread, compare=compare)
             task = self._background.spawn(work, f"catch up {account}")
             self._readings.setdefault(account, set()).add(task)
             task.add_done_callback(self._readings[account].discard)
