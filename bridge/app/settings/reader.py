@@ -6,15 +6,17 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bridge.app.settings.file import KnownRooms, Settings, settings_in
-from bridge.app.settings.yaml_file import parsed_yaml, read_text
+from bridge.app.settings.yaml_file import read_text
+from bridge.app.settings.yaml_sections import YamlReader
 
 
 class SettingsReader:
     """Reads one file. A room that did not change is the same object as before: who reads it again
     sees at once which of ten thousand rooms are others."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, yaml: YamlReader | None = None) -> None:
         self._path = path
+        self._yaml = yaml or YamlReader(path)
         self._text = ""
         self._settings: Settings | None = None
         self._rooms: KnownRooms = {}
@@ -24,7 +26,7 @@ class SettingsReader:
         text = read_text(self._path)
         if self._settings is not None and text == self._text:
             return self._settings
-        return self.take(text, parsed_yaml(text, self._path))
+        return self.take(text, self._yaml.parse(text))
 
     def take(self, text: str, data: object) -> Settings:
         """Validate the value of the file's text. Raises ConfigError, which lists every problem."""

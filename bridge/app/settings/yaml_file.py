@@ -106,15 +106,24 @@ def parsed_yaml(text: str, path: Path) -> object:
         ) from None
 
 
-def _parsed(text: str) -> object:
-    """Raises YAMLError, and RecursionError for a text that is nested too deeply."""
+def plain_value(text: str) -> object | None:
+    """The value of a text without anchors, tags and the like; None for any other one, for an
+    invalid and for an empty one."""
     try:
         with uncollected():
-            try:
-                return _PlainFile(text).value()
-            except _Unusual:
-                _check_depth(text)
-                return yaml.load(text, FileLoader)  # noqa: S506 - it is a safe loader
+            return _PlainFile(text).value()
+    except (_Unusual, yaml.YAMLError, UnicodeEncodeError):
+        return None
+
+
+def _parsed(text: str) -> object:
+    """Raises YAMLError, and RecursionError for a text that is nested too deeply."""
+    if (value := plain_value(text)) is not None:
+        return value
+    try:
+        with uncollected():
+            _check_depth(text)
+            return yaml.load(text, FileLoader)  # noqa: S506 - it is a safe loader
     except (yaml.YAMLError, UnicodeEncodeError):
         return yaml.load(text, _StrictLoader)  # noqa: S506 - it is a safe loader; it says why
 

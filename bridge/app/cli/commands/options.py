@@ -64,19 +64,20 @@ def quiet_settings_from(config: Path, env_file: Path | None = None) -> Settings:
 
 def first_reading(config: Path, env_file: Path | None = None) -> tuple[SettingsReader, Settings]:
     """As `quiet_settings_from`, with what reads the file again. Raises ConfigError."""
-    from bridge.app.settings.yaml_file import parsed_yaml, read_text
+    from bridge.app.settings.yaml_file import read_text
+    from bridge.app.settings.yaml_sections import YamlReader
 
     if env_file is not None:
         read_environment(env_file)
-    text = read_text(config)
-    data = parsed_yaml(text, config)  # reports syntax errors before the large imports
+    text, yaml = read_text(config), YamlReader(config)
+    data = yaml.parse(text)  # reports syntax errors before the large imports
 
     from bridge.app.logs.setup import configure_logs
     from bridge.app.settings.file import LogSettings
     from bridge.app.settings.reader import SettingsReader
 
     configure_logs(LogSettings(level="error"))
-    reader = SettingsReader(config)
+    reader = SettingsReader(config, yaml)
     return reader, reader.take(text, data)
 
 
