@@ -19,6 +19,7 @@ from bridge.ports.connector import Connector
 log = structlog.get_logger()
 
 _DEADLINE = 20.0  # seconds for a platform to list its channels at the start
+_LISTED_AT_ONCE = 20  # accounts: tenants may be thousands
 _SHELF = "channel named "
 _PATTERN_SHELF = "channels that match "
 _NAME_SHELF = "name of "
@@ -65,6 +66,7 @@ class Places:
         self._connectors = connectors
         self._store = store
         self._known = known or {}
+        self._turns = asyncio.Semaphore(_LISTED_AT_ONCE)
         self._listing: dict[AccountId, asyncio.Task[Listed]] = {}
         self._stored: dict[AccountId, Mapping[str, str]] = {}
         self._found: dict[AccountId, dict[str, str]] = {}  # to be remembered
@@ -177,9 +179,12 @@ class Places:
 
     async def _channels(self, account: AccountId) -> Listed:
         if account not in self._listing:
-            work = _list(self._connectors[account], self._known.get(account))
-            self._listing[account] = asyncio.create_task(work)
+            self._listing[account] = asyncio.create_task(self._list(account))
         return await self._listing[account]
+
+    async def _list(self, account: AccountId) -> Listed:
+        async with self._turns:
+            return await _list(self._connectors[account], self._known.get(account))
 
 
 async def remembered_channel(member: MemberSettings, store: KeyValueAccess) -> str:
