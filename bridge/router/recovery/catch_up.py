@@ -36,7 +36,7 @@ log = structlog.get_logger()
 
 _ROUNDS = 3  # comparisons of a failing channel, each after those of the others
 _SHORTEST_PAUSE = 0.25  # seconds, also where a platform asks for a shorter one
-# Seconds for which Slack may hand events to the connection of a process that died or was stopped:
+# Seconds for which a platform may hand events to the connection of a process that died or stopped:
 # until it is closed for want of answers, or the process goes on and closes it.
 _LEFT_OPEN = 120.0
 _STOPPED = "stopped"  # a value between a clean stop and the next start
