@@ -122,10 +122,10 @@ class CatchUp:
         self._given_up: dict[AccountId, float] = {}
         self._taken: dict[AccountId, float] = {}
         self._unread_at_stop: set[_AccountChannel] = set()
-        # When an account was taken that nobody gave up, and until when some of its events may go
-        # to the connection of the process before (monotonic times).
-        self._not_given_up: dict[AccountId, float] = {}
-        self._shared_until: dict[AccountId, float] = {}
+        # Until when a process that died or was stopped may have left a connection of an account
+        # open, and whether the platform counts one.
+        self._left_open: dict[AccountId, float] = {}
+        self._shared: dict[AccountId, bool] = {}
         self._started = self._stopping_at = clock.time()
         self._covered: dict[_AccountChannel, int] = {}  # the `run` of the last reading
         self._reading: defaultdict[_AccountChannel, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -232,30 +232,26 @@ class CatchUp:
         key = _given_up(account)
         value = await self._store.get_value(ROUTER_VALUES, key)
         self._given_up.pop(account, None)
-        self._not_given_up.pop(account, None)
-        self._shared_until.pop(account, None)
+        self._left_open[account] = self._clock.time() + _LEFT_OPEN
         if value is not None:
             await self._store.remove_value(ROUTER_VALUES, key)
             note = json.loads(value)
             self._given_up[account] = float(note["at"])
             self._unread_at_stop |= {(account, channel) for channel in note["unread"]}
-        else:
-            self._not_given_up[account] = self._clock.monotonic()
+            self._left_open[account] = float(note.get("left_open", 0.0))
         self._taken[account] = self._clock.time()
 
     def note_connections(self, account: AccountId, *, alone: bool) -> None:
-        """Note whether all further events of the account come here. Another connection is taken for
-        that of a process which did not give the account up: it died or was stopped just now."""
-        taken = self._not_given_up.get(account)
-        if alone or taken is None:
-            self._shared_until.pop(account, None)
-        else:
-            self._shared_until[account] = taken + _LEFT_OPEN
+        """Note whether the platform counts our connection of the account alone. Another one is
+        taken for that of a process which did not give the account up, for it died or was stopped a
+        moment ago; or for one of our own, which we have just lost."""
+        self._shared[account] = not alone
 
     def may_follow_a_missed_post(self, raw: Raw) -> bool:
         """Whether this is a post, and one before it may have gone to another connection, which will
         bring it later or never."""
-        if self._clock.monotonic() >= self._shared_until.get(raw.account, 0.0):
+        left_open = self._left_open.get(raw.account, 0.0)
+        if not self._shared.get(raw.account) or self._clock.time() >= left_open:
             return False
         events = readable_events(self._connectors[raw.account], raw)
         return any(isinstance(event, MessagePosted) for event in events)
@@ -326,7 +322,8 @@ class CatchUp:
         await self._note_echoes()
         own = {key for key in self._runs.keys() | self._awaited if key[0] == account}
         unread = sorted(channel for _, channel in own - self._current)
-        note = json.dumps({"at": self._clock.time(), "unread": unread})
+        left_open = self._left_open.pop(account, 0.0)
+        note = json.dumps({"at": self._clock.time(), "unread": unread, "left_open": left_open})
         for key in own & self._awaited:
             self._queues.release(key[1])
         self._awaited -= own

@@ -51,6 +51,7 @@ class Scene:
             await self.sales.say("s", "before")
             await self.clock.advance(20)
             if given_up:
+                await self.clock.advance(150)
                 self.others.own.clear()
                 await router.sharing.give_up(everything)
         self.others.own = set(everything)
@@ -102,6 +103,31 @@ async def test_nothing_is_read_again_where_no_connection_was_left_open(
         await scene.clock.advance(5)
 
         assert (scene.billing.texts("b"), scene.sales.reads) == (["before", "one"], 0)
+
+
+async def test_the_next_process_reads_on_where_the_connection_may_still_be_open(
+    scene: Scene,
+) -> None:
+    everything = {account_assignment(account) for account in scene.rig.connectors}
+    async with scene.taken(alone=False) as router:
+        scene.others.own.clear()
+        await router.sharing.give_up(everything)
+    scene.others.own = set(everything)
+    async with scene.rig.run() as router:
+        await router.sharing.take(everything)
+        await scene.clock.let_work()
+        router.inbox.session_began(scene.sales.account, alone=False)
+        await scene.clock.advance(20)
+        scene.handed_to_the_other("one")
+        await scene.sales.say("s", "two")
+        await scene.clock.advance(5)
+        assert scene.billing.texts("b") == ["before", "one", "two"]
+
+        await scene.clock.advance(100)
+        reads = scene.sales.reads
+        await scene.sales.say("s", "later")
+        await scene.clock.advance(5)
+        assert scene.sales.reads == reads
 
 
 async def test_reading_before_each_post_ends_when_the_connection_must_have_closed(
