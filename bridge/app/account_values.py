@@ -73,7 +73,11 @@ class Overlay:
         below = {} if self._below is None else await self._below.values(account, prefix)
         own = {key: value for (owner, key), value in self._own.items() if owner == account}
         both = {**below, **own}
-        return {key: value for key, value in both.items() if value and key.startswith(prefix)}
+        return {
+            key: value
+            for key, value in both.items()
+            if value is not None and key.startswith(prefix)
+        }
 
     async def put_values(self, account: AccountId, values: Mapping[str, str]) -> None:
         self._own |= {(account, key): value for key, value in values.items()}

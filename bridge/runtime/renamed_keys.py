@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import BaseModel
@@ -54,8 +54,8 @@ class KeyRenaming:
         plan = _plan(model)
         if not isinstance(data, Mapping) or plan.is_empty:
             return data
-        if plan.new_keys.keys().isdisjoint(data):
-            return self._with_inside(plan, data, path)
+        if plan.concerns.isdisjoint(data):
+            return data
         renamed: dict[object, object] = {}
         for key, value in data.items():
             new_key = plan.new_keys.get(key) if isinstance(key, str) else None
@@ -72,18 +72,6 @@ class KeyRenaming:
             nested = plan.nested.get(final_key) if isinstance(final_key, str) else None
             renamed[final_key] = self._apply_inside(nested, value, place) if nested else value
         return renamed
-
-    def _with_inside(
-        self, plan: _Plan, data: Mapping[object, object], path: str
-    ) -> Mapping[object, object]:
-        """`data`, which has no old keys itself, with the new keys of the models inside it."""
-        changed: dict[object, object] = {}
-        for key, inside in plan.nested.items():
-            if key in data:
-                value = self._apply_inside(inside, data[key], f"{path}.{key}" if path else key)
-                if value is not data[key]:
-                    changed[key] = value
-        return {**data, **changed} if changed else data
 
     def _apply_inside(self, inside: _Inside, data: object, path: str) -> object:
         """As `apply`, for a field that holds models: one, or a mapping or a sequence of them."""
@@ -119,6 +107,11 @@ class _Plan:
     @property
     def is_empty(self) -> bool:
         return not self.new_keys and not self.nested
+
+    @cached_property
+    def concerns(self) -> frozenset[str]:
+        """The keys of which at least one is there where anything is to be done."""
+        return frozenset((*self.new_keys, *self.nested))
 
 
 @cache

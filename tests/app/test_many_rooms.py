@@ -37,7 +37,7 @@ from bridge.ports.abilities.channels import ChannelInfo
 from bridge.router.rooms.rooms import Member, Room, Rooms
 from bridge.runtime import discovery
 from bridge.runtime.clock import SystemClock
-from bridge.runtime.memory import settle_memory
+from bridge.runtime.memory import settle_memory, settle_more
 from bridge.store import SqliteStore, metrics
 from tests.benchmarks.many_rooms import (
     ListedChannels,
@@ -284,10 +284,11 @@ async def test_no_step_of_a_reload_of_a_thousand_rooms_takes_long_in_the_event_l
         for agent in data["agents"].values():
             agent["quota"] = {"day": {"messages": 10}}
         config.write_text(yaml.safe_dump(data))
-        settle_memory()  # as `run` does when everything has started
+        settle_memory()  # as `run` does when everything has started, and after a reload
+        reloader = Reloader(bridge, lambda: read_settings(config), settle_more)
         try:
             with steps_of_the_loop() as steps:
-                changes = await Reloader(bridge, lambda: read_settings(config)).reload()
+                changes = await reloader.reload()
         finally:
             gc.unfreeze()
 

@@ -213,7 +213,8 @@ def _write(db: Connection, step: Sequence[Posted], rooms: Sequence[Room]) -> Non
         links = ((c, n, m, 0, 0, t, 0, at) for c, n, m, t, at in posts)
         _copy(db, _LINK_COLUMNS, links)
         _copy(db, _LINK_COLUMNS, ((c, n, m, 1, s, t, g, at) for c, n, m, s, t, g, at in copied))
-        db.execute(_SERIAL, (step[-1].number,)) if step else None
+        if step:
+            db.execute(_SERIAL, (step[-1].number,))
         return
     db.executemany(arrivals.SQL["keep_message"], messages)
     db.executemany(SQL["link_said"], posts)

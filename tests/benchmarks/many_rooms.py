@@ -172,7 +172,6 @@ async def running(config: Path, size: Size) -> AsyncGenerator[tuple[Bridge, Sett
         reader = SettingsReader(config)
         with uncollected():  # as `run` does
             bridge = await build(reader.read())
-        settle_more()
         try:
             yield bridge, reader
         finally:

@@ -20,7 +20,6 @@ from bridge.app.build import Bridge
 from bridge.app.logs.setup import configure_logs
 from bridge.app.run import run
 from bridge.app.settings.file import LogSettings, read_settings
-from bridge.runtime.memory import settle_memory
 
 
 async def serve(config: Path) -> None:
@@ -30,10 +29,11 @@ async def serve(config: Path) -> None:
     def ready(bridge: Bridge, url: str) -> None:
         for account in bridge.connectors:
             bridge.router.parts.outbound.rate_limits.set_rules(account, {})
-        settle_memory()
         _print({"url": url})
 
-    running = asyncio.create_task(run(read_settings(config), ready=ready, ask_agents=False))
+    running = asyncio.create_task(
+        run(read_settings(config), ready=ready, ask_agents=False, alone=True)
+    )
     reading = asyncio.create_task(asyncio.to_thread(_answer))
     await asyncio.wait({running, reading}, return_when=asyncio.FIRST_COMPLETED)
     if running.done():

@@ -127,7 +127,6 @@ def membership_of(
 ) -> AgentMembership:
     """The membership as the router takes it; `tools` and `history_tokens` are the agent's own, for
     settings that say nothing of them."""
-    limit = settings.history_tokens or history_tokens
     return AgentMembership(
         agent=settings.agent,
         listen=settings.listen,
@@ -144,7 +143,7 @@ def membership_of(
         convener=settings.convener,
         allow=settings.allow,
         deny=settings.deny,
-        **({"history_tokens": limit} if limit else {}),
+        history_tokens=settings.history_tokens or history_tokens or AgentMembership.history_tokens,
     )
 
 

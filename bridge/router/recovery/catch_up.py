@@ -125,7 +125,7 @@ class CatchUp:
         # Until when a process that died or was stopped may have left a connection of an account
         # open, and whether the platform counts one.
         self._left_open: dict[AccountId, float] = {}
-        self._shared: dict[AccountId, bool] = {}
+        self._shared: set[AccountId] = set()
         self._started = self._stopping_at = clock.time()
         self._covered: dict[_AccountChannel, int] = {}  # the `run` of the last reading
         self._reading: defaultdict[_AccountChannel, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -245,13 +245,13 @@ class CatchUp:
         """Note whether the platform counts our connection of the account alone. Another one is
         taken for that of a process which did not give the account up, for it died or was stopped a
         moment ago; or for one of our own, which we have just lost."""
-        self._shared[account] = not alone
+        (self._shared.discard if alone else self._shared.add)(account)
 
     def may_follow_a_missed_post(self, raw: Raw) -> bool:
         """Whether this is a post, and one before it may have gone to another connection, which will
         bring it later or never."""
         left_open = self._left_open.get(raw.account, 0.0)
-        if not self._shared.get(raw.account) or self._clock.time() >= left_open:
+        if raw.account not in self._shared or self._clock.time() >= left_open:
             return False
         events = readable_events(self._connectors[raw.account], raw)
         return any(isinstance(event, MessagePosted) for event in events)

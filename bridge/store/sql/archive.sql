@@ -132,9 +132,6 @@ SELECT body FROM people WHERE id = ?;
 INSERT INTO people (id, body) VALUES (?, ?)
 ON CONFLICT (id) DO UPDATE SET body = excluded.body;
 
--- name: room
-SELECT conversation FROM rooms WHERE room = ?;
-
 -- name: rooms
 SELECT named.room, named.conversation
 FROM json_each(?) AS one JOIN rooms AS named ON named.room = one.value;

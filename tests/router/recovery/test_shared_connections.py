@@ -3,11 +3,12 @@ hands some of the events; what the next process is handed keeps its order."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 import pytest
 
+from bridge.model import ChannelRef, Raw
 from bridge.model.assignments import account_assignment
 from bridge.router import Router
 from bridge.store import SqliteStore
@@ -25,10 +26,17 @@ class Reads(FakeWithHistory):
         self.reads = 0
         self._fake = clock
 
-    async def read_after(self, *arguments: object, **named: object):  # type: ignore[no-untyped-def]
+    async def read_after(
+        self,
+        channel: ChannelRef,
+        cursor: str,
+        threads: Sequence[str],
+        *,
+        wait_limit: float | None = None,
+    ) -> AsyncIterator[Raw]:
         self.reads += 1
         await self._fake.sleep(0.1)
-        async for raw in super().read_after(*arguments, **named):  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        async for raw in super().read_after(channel, cursor, threads, wait_limit=wait_limit):
             yield raw
 
 
