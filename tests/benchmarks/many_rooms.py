@@ -196,9 +196,9 @@ class ListedChannels:
 
 
 def sees(connector: Connector, infos: Sequence[ChannelInfo]) -> None:
-    """Let an account see these channels."""
+    """Let an account see these channels, and ask no platform who else reads them."""
     channels = ListedChannels(infos, connector.abilities.channels)
-    connector.abilities = replace(connector.abilities, channels=channels)
+    connector.abilities = replace(connector.abilities, channels=channels, outsiders=None)
 
 
 async def _probed(reloader: Reloader) -> dict[str, float]:
