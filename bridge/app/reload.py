@@ -163,18 +163,18 @@ class Reloader:
             )  # fmt: skip
             unchanged = {a: c for a, c in bridge.connectors.items() if a not in changed}
             connectors = {**unchanged, **fresh}
-            rooms = await bridge.finder.find(new, connectors, problems, bridge.rooms)
+            version, missing = bridge.rooms.version, list[str]()
+            rooms = await bridge.finder.find(new, connectors, missing, bridge.rooms)
             pictures = await asyncio.to_thread(agent_pictures, new, problems)
             quotas = await asyncio.to_thread(quotas_of, new, bridge.installs)
-            configuration = Configuration(
-                rooms, new.admins, groups_of(new), email_key(new), quotas,
-                bridge.installs.paces(new.installs),
-            )  # fmt: skip
             changes = await asyncio.to_thread(_changes_between, old, new)
             servers = bridge.tools.prepare(new.tools)
             for account in changed & bridge.connectors.keys():
                 ended[account] = bridge.connectors[account]
                 await bridge.router.reconfigure.stop_account(account)
+            while bridge.rooms.version != version:  # a command or a message changed them meanwhile
+                version, missing = bridge.rooms.version, []
+                rooms = await bridge.finder.find(new, connectors, missing, bridge.rooms)
         except BaseException:
             for account, connector in ended.items():
                 bridge.router.reconfigure.start_account(account, connector)
@@ -190,7 +190,12 @@ class Reloader:
         closing = bridge.tools.use(servers)
         bridge.pictures.change(pictures)
         bridge.settings = new
+        configuration = Configuration(
+            rooms, new.admins, groups_of(new), email_key(new), quotas,
+            bridge.installs.paces(new.installs),
+        )  # fmt: skip
         bridge.router.reconfigure.apply(configuration)
+        problems[:0] = missing
         bridge.problems[:] = problems
         await self._end(ended, fresh, closing)
         return [*changes, *problems], changed

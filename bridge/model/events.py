@@ -188,7 +188,7 @@ class MemberLeft(_ByActor):
 
 
 class ChannelCreated(_Event):
-    """A channel was created."""
+    """A channel was created, or the bot came into it; `name` is empty where it is not told."""
 
     type: Literal["channel_created"] = "channel_created"
     name: str

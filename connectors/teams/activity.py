@@ -146,6 +146,14 @@ class Activity:
         }
 
 
+def is_installation(activity: Json) -> bool:
+    """Whether the activity tells that the app was added to a team or chat."""
+    return string(activity, "type") == "installationUpdate" and string(activity, "action") in (
+        "add",
+        "add-upgrade",
+    )
+
+
 def tenant_of(activity: Json) -> str:
     """Return the tenant that an activity comes from; empty if the activity does not name it."""
     named = string(object_of(activity, "conversation"), "tenantId")

@@ -22,7 +22,6 @@ from connectors.teams.receive import Receiver
 from connectors.teams.references import References
 from connectors.teams.send import BotToken, HttpClient, Sender
 from connectors.teams.settings import TeamsSettings
-from connectors.teams.tenants import TenantGate
 from connectors.teams.validate import SigningKeys, TokenValidator
 
 _PROVE_AGAIN = 300.0  # seconds, at least, between two checks of the credentials
@@ -85,13 +84,9 @@ class Connection:
         """Return the messaging endpoint."""
         receiver = Receiver(
             self._settings, self._identity, inbox, self._references, self._validator,
-            self._note_activity, self._take_consent, self._tools.cards, self._gate(),
+            self._note_activity, self._take_consent, self._tools.cards, self._tools.tenancy,
         )  # fmt: skip
         return Router(routes=receiver.routes())
-
-    def _gate(self) -> TenantGate | None:
-        tenancy = self._tools.tenancy
-        return None if tenancy is None else TenantGate(tenancy, self._references)
 
     async def close(self) -> None:
         """Cancel the uploads in progress."""

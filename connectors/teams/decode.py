@@ -47,6 +47,7 @@ from connectors.teams.activity import (
     Activity,
     BotIdentity,
     Json,
+    is_installation,
     object_of,
     objects,
     parse_activity,
@@ -383,8 +384,12 @@ def _decode_typing(activity: Activity) -> Sequence[Event]:
     return [TypingStarted(**activity.event_fields(), actor=activity.actor(), own=own)]
 
 
-def _ignore(reason: str) -> Callable[[Activity], Sequence[Event]]:
-    return lambda activity: [Ignored(**activity.event_fields(), reason=reason)]
+def _decode_installation(activity: Activity) -> Sequence[Event]:
+    """Decode an installation: the channels of its team are new to the bot."""
+    if not is_installation(activity.json):
+        return [Ignored(**activity.event_fields(), reason="the app was removed")]
+    conversation = object_of(activity.json, "conversation")
+    return [ChannelCreated(**activity.event_fields(), name=string(conversation, "name"))]
 
 
 def _unknown_event(activity: Activity) -> Sequence[Event]:
@@ -399,7 +404,7 @@ _DECODERS: dict[str, Callable[[Activity], Sequence[Event]]] = {
     "messageDelete": _decode_deletion,
     "messageReaction": _decode_reactions,
     "conversationUpdate": _decode_conversation_update,
-    "installationUpdate": _ignore("the app was installed or removed"),
+    "installationUpdate": _decode_installation,
     "invoke": _decode_invoke,
     "typing": _decode_typing,
 }

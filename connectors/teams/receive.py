@@ -25,6 +25,7 @@ from bridge.content.cards.reader import NO_CARDS, Cards
 from bridge.errors import BridgeError, PlatformError, Unauthorized
 from bridge.model import AccountId
 from bridge.ports.inbox import Inbox
+from bridge.ports.installs import Tenancy
 from connectors.teams import ids
 from connectors.teams.activity import (
     BotIdentity,
@@ -68,9 +69,9 @@ class Receiver:
         on_activity: Callable[[Json], None],
         on_consent: Callable[[Json], bool],
         cards: Cards = NO_CARDS,
-        gate: TenantGate | None = None,
+        tenancy: Tenancy | None = None,
     ) -> None:
-        self._gate = gate
+        self._gate = TenantGate(tenancy, references, self._learn) if tenancy else None
         self._settings = settings
         self._identity = identity
         self._inbox = inbox

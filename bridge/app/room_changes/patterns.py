@@ -46,12 +46,15 @@ async def follow_patterns(bridge: Bridge) -> None:
 async def update_rooms(bridge: Bridge) -> None:
     """Channels that a pattern matches now join their rooms; others leave. The channels of a
     platform that does not answer are remembered and stay."""
-    problems: list[str] = []
-    try:
-        rooms = await bridge.finder.find(bridge.settings, bridge.connectors, problems, bridge.rooms)
-    except BridgeError as error:
-        log.warning("pattern_update_failed", error=str(error))
-        return
+    while True:
+        settings, version, problems = bridge.settings, bridge.rooms.version, list[str]()
+        try:
+            rooms = await bridge.finder.find(settings, bridge.connectors, problems, bridge.rooms)
+        except BridgeError as error:
+            log.warning("pattern_update_failed", error=str(error))
+            return
+        if bridge.settings is settings and bridge.rooms.version == version:
+            break  # else a reload or a direct message changed the rooms meanwhile
     wrong_file = [problem for problem in bridge.problems if problem.startswith(LAST_VALID_STAYS)]
     bridge.problems[:] = [*wrong_file, *problems]
     if rooms is bridge.rooms:

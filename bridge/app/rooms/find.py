@@ -54,7 +54,8 @@ class _Found:
 
 class RoomFinder:
     """Finds the channels of the rooms whenever the configuration may have changed. It remembers
-    what it found: a room whose settings and whose surroundings stay is not looked for again.
+    what it found: a room whose settings and whose surroundings stay is not looked for again. One
+    search follows the other, so that none ends with channels that an earlier one was told of.
 
     `serves`: whether a channel may be in a room.
     """
@@ -68,6 +69,7 @@ class RoomFinder:
         self._serves = serves
         self._surroundings: _Surroundings | None = None
         self._found: dict[str, _Found] = {}
+        self._one_at_a_time = asyncio.Lock()
 
     async def find(
         self,
@@ -82,6 +84,16 @@ class RoomFinder:
         Raises:
             StoreError: The store cannot be read or written.
         """
+        async with self._one_at_a_time:
+            return await self._find(settings, connectors, problems, current)
+
+    async def _find(
+        self,
+        settings: Settings,
+        connectors: Mapping[AccountId, Connector],
+        problems: list[str],
+        current: Rooms | None,
+    ) -> Rooms:
         before = self._surroundings
         places = Places(connectors, self._store, before.listed if before else {})
         await places.list_all(_accounts_in_rooms(settings))

@@ -152,10 +152,14 @@ class RoomsOfTwo(Protocol):
 
 class Rooms:
     """All rooms, found by the channel where something happens. What is looked up for each message
-    is indexed when the rooms change: no look-up walks all rooms."""
+    is indexed when the rooms change: no look-up walks all rooms.
+
+    `version` rises with each change.
+    """
 
     all: tuple[Room, ...]
     by_id: Mapping[RoomId, Room]
+    version = 0
 
     def __init__(self, rooms: Iterable[Room]) -> None:
         self._of_two: RoomsOfTwo | None = None
@@ -178,6 +182,7 @@ class Rooms:
         self._use(self._index, self.all + new)
 
     def _use(self, index: _Index, rooms: tuple[Room, ...]) -> None:
+        self.version += 1
         self._index = index
         self.all = rooms
         self.by_id = index.by_id

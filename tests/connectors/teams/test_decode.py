@@ -471,11 +471,18 @@ def test_a_channel_event_belongs_to_the_changed_channel(event_type: str, expecte
     ("payload", "event"),
     [
         (activity("typing"), TypingStarted),
-        (activity("installationUpdate", action="add"), Ignored),
+        (activity("installationUpdate", action="add"), ChannelCreated),
+        (activity("installationUpdate", action="remove"), Ignored),
         (activity("invoke", name="adaptiveCard/action", value={}), Unknown),
         (activity("something new"), Unknown),
     ],
-    ids=["typing", "an installation", "an invoke of a foreign button", "an unknown type"],
+    ids=[
+        "typing",
+        "an installation",
+        "a removal",
+        "an invoke of a foreign button",
+        "an unknown type",
+    ],
 )
 def test_activities_other_than_messages_give_ignored_or_unknown_events(
     payload: Any, event: type[Event]
