@@ -26,20 +26,27 @@ from bridge.ports.store.key_values import ROUTER_VALUES, KeyValueStore
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.recovery import RecoveryStore
 
+_FOUND = 0.0  # the time of a name or a topic that the first comparison found
+
 
 async def is_news(store: KeyValueStore, event: TopicChanged | ChannelRenamed) -> bool:
-    """Note a topic or a name. Returns whether it differs from the last that was noted: history, a
-    comparison and a live event may all bring the same one. Raises StoreError."""
+    """Note a topic or a name that an event changed. Returns whether it differs from the last that
+    was noted: history, a comparison and a live event may all bring the same one. What the first
+    comparison found was told to nobody, and may be what this event brought. Raises StoreError."""
     if event.place.thread is not None:
         return True
-    key, at = _key(event), event.time.timestamp()
-    noted = await store.get_value(ROUTER_VALUES, key)
+    at = event.time.timestamp()
+    noted = await store.get_value(ROUTER_VALUES, _key(event))
     if noted is not None:
-        since, _, is_known = noted.partition(" ")
-        if is_known == _value(event) or at < float(since):
+        since, _, value = noted.partition(" ")
+        if float(since) != _FOUND and (value == _value(event) or at < float(since)):
             return False
-    await store.put_value(ROUTER_VALUES, key, f"{at:.6f} {_value(event)}")
+    await _note(store, event, at)
     return True
+
+
+async def _note(store: KeyValueStore, event: TopicChanged | ChannelRenamed, at: float) -> None:
+    await store.put_value(ROUTER_VALUES, _key(event), f"{at:.6f} {_value(event)}")
 
 
 class _NewsOfStore(RecoveryStore, KeyValueStore, MessageStore, Protocol):
@@ -101,7 +108,7 @@ async def _is_changed(store: KeyValueStore, connector: Connector, raw: Raw) -> b
         if isinstance(event, TopicChanged | ChannelRenamed):
             noted = await store.get_value(ROUTER_VALUES, _key(event))
             if noted is None:
-                await is_news(store, event)
+                await _note(store, event, _FOUND)
             elif noted.partition(" ")[2] != _value(event):
                 return True
     return False

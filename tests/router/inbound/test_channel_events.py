@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 import pytest
 
 from bridge.model import (
+    ChannelRef,
     ChannelRenamed,
     Level,
     MemberJoined,
     MemberLeft,
     Person,
+    Place,
     PollEnded,
+    Raw,
     ThreadStarted,
     TopicChanged,
     Unknown,
     actor_id_of,
     message_id_of,
 )
+from bridge.ports.abilities.platform_history import ChannelMetadata
+from bridge.router.inbound.channel_metadata import news_of
 from bridge.router.rooms.options import ChannelEventKind, RoomOptions
 from bridge.router.rooms.rooms import AgentMembership, Member
 from bridge.store import SqliteStore
@@ -66,6 +73,49 @@ async def test_topics_names_and_threads_are_announced_in_the_other_channels(duo:
     posts = billing.channels["b"]
     assert [post.thread for post in posts] == [None] * 4 + [posts[0].id] * 2
     assert {post.author for post in posts[1:]} == {"Bridge"}
+
+
+async def test_a_topic_is_announced_although_the_first_comparison_read_it_before_its_event(
+    duo: Duo,
+) -> None:
+    """What stood there before the bridge came is no news, and neither is a topic twice."""
+    rig, sales, billing = duo
+    async with rig.run():
+        channel, now = sales.channel("s"), datetime.fromtimestamp(rig.clock.time(), UTC)
+        topic = TopicChanged(
+            account=sales.account, place=Place(channel=channel), time=now, topic="Friday"
+        )
+        read = Raw(
+            account=sales.account, kind="event", dedupe_key="read", order_key="read",
+            channel=channel, payload=topic.model_dump_json().encode(),
+        )  # fmt: skip
+        sales.abilities = replace(sales.abilities, channel_metadata=_Stands((read,)))
+
+        async def news() -> Sequence[Raw]:
+            return await news_of(rig.store, sales, channel, rig.clock.time())
+
+        assert [*await news(), *await news()] == []
+        await sales.happen(TopicChanged, "s", topic="Friday")
+        await sales.happen(TopicChanged, "s", topic="Friday")
+        await rig.clock.let_work()
+        assert [*await news()] == []
+
+    assert billing.texts("b") == ["The topic is now: **Friday**"]
+
+
+@dataclass
+class _Stands:
+    """The metadata of a channel; implements `ChannelMetadataReader`."""
+
+    changes: tuple[Raw, ...]
+
+    async def metadata(self, channel: ChannelRef) -> ChannelMetadata:
+        return ChannelMetadata(self.changes)
+
+    def unpinned(
+        self, channel: ChannelRef, target: str, thread: str | None, since: float, at: float
+    ) -> Raw:
+        raise AssertionError("nothing is pinned")
 
 
 async def test_joins_and_leaves_are_announced_in_rooms_with_that_option(duo: Duo) -> None:
