@@ -92,6 +92,10 @@ def posts_of(db: Connection, message: MessageId) -> Sequence[PostMessage]:
     return [post for post in posts if isinstance(post, PostMessage)]
 
 
+def has_unproved_post(db: Connection, message: MessageId, lane: LaneId) -> bool:
+    return db.execute(SQL["unproved_post"], (message, lane)).fetchone() is not None
+
+
 def open_lanes(db: Connection) -> Sequence[LaneId]:
     return [lane for (lane,) in db.execute(SQL["open_lanes"]).fetchall()]
 

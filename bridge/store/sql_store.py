@@ -477,6 +477,9 @@ class SqlStore:
     async def head(self, lane: LaneId, *, besides: Sequence[MessageId] = ()) -> OutboxItem | None:
         return await self._look(outbox.head, lane, besides)
 
+    async def has_unproved_post(self, message: MessageId, lane: LaneId) -> bool:
+        return await self._look(outbox.has_unproved_post, message, lane)
+
     async def notice(self, lane: LaneId) -> OutboxItem | None:
         return await self._look(outbox.notice, lane)
 

@@ -856,6 +856,21 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.posts_of(new.id) == [posts[0], posts[2]]
         assert await store.posts_of(new_message("m2").id) == []
 
+    async def test_a_post_is_unproved_until_an_operator_replays_it(self, store: Store) -> None:
+        new = new_message("m1")
+        p1 = post("p1", new)
+        await admit(store, new, p1, post("p2", new, FAR))
+        await begin_and_settle(store, "p2", copy("x0"))
+        assert not await store.has_unproved_post(new.id, p1.lane)
+
+        await store.begin(OperationId("p1"))
+        await store.settle(Settlement(OperationId("p1"), "unproved", error="no answer"))
+        assert await store.has_unproved_post(new.id, p1.lane)
+        assert not await store.has_unproved_post(new.id, post("p2", new, FAR).lane)
+
+        await store.replay(OperationId("p1"))
+        assert not await store.has_unproved_post(new.id, p1.lane)
+
     # --- resolving ----------------------------------------------------------------------------
 
     async def test_a_native_id_resolves_to_the_message_posted_in_that_channel(

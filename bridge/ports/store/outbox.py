@@ -29,6 +29,11 @@ class OutboxStore(Protocol):
         """
         ...
 
+    async def has_unproved_post(self, message: MessageId, lane: LaneId) -> bool:
+        """Return whether the message may stand in the lane's channel in a copy that is not known:
+        a post or an edit of it ended `unproved`."""
+        ...
+
     async def notice(self, lane: LaneId) -> OutboxItem | None:
         """Return the oldest open operation of a lane that shows a notice of the bridge; None if
         none."""

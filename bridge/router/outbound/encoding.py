@@ -25,6 +25,7 @@ from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.conversations import ConversationStore
 from bridge.ports.store.messages import MessageStore
+from bridge.ports.store.outbox import OutboxStore
 from bridge.router.outbound.presentation import (
     PresentationContext,
     UrlOf,
@@ -50,7 +51,7 @@ class NotEncodable(Exception):
         super().__init__(str(reason))
 
 
-class _EncodingStore(ConversationStore, MessageStore, Protocol):
+class _EncodingStore(ConversationStore, MessageStore, OutboxStore, Protocol):
     """What `Encoding` needs of the store."""
 
 
@@ -145,9 +146,21 @@ class Encoding:
     async def _in_full(self, delivery: Delivery, connector: Connector) -> Encoded:
         dressed = await present(self._visible_part(delivery), self._context)
         encoded = connector.encode(dressed.delivery)
+        if isinstance(delivery.operation, EditMessage):
+            encoded = await self._without_doubles(delivery.operation, encoded)
         if not dressed.losses:
             return encoded
         return encoded.model_copy(update={"losses": (*dressed.losses, *encoded.losses)})
+
+    async def _without_doubles(self, edit: EditMessage, encoded: Encoded) -> Encoded:
+        """An edit also posts the copies that its channel does not have yet, but none that may stand
+        there unseen: the dead letter of that post is the operator's to judge."""
+        known = tuple(call for call in encoded.calls if call.kind != "post")
+        if len(known) == len(encoded.calls) or not await self._store.has_unproved_post(
+            edit.message, edit.lane
+        ):
+            return encoded
+        return encoded.model_copy(update={"calls": known})
 
     def _visible_part(self, delivery: Delivery) -> Delivery:
         """The part of the message that an edit may show: all of it, unless it grows."""

@@ -29,6 +29,12 @@ WHERE o.message = (SELECT n FROM messages WHERE key = message_key(?)) AND o.type
   )
 ORDER BY o.seq;
 
+-- name: unproved_post
+SELECT 1 FROM operations
+WHERE message = (SELECT n FROM messages WHERE key = message_key(?)) AND lane = ?
+  AND state = 'unproved' AND type IN ('post_message', 'edit_message')
+LIMIT 1;
+
 -- name: open_lanes
 SELECT DISTINCT lane FROM operations WHERE state IN ('waiting', 'sending');
 

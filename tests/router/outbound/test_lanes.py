@@ -367,6 +367,37 @@ async def test_without_a_lookup_a_part_that_an_edit_adds_is_not_doubled(
     assert letters == (["unproved"] if kind == "post" else [])
 
 
+@pytest.mark.parametrize("arrived", [True, False])
+async def test_an_edit_does_not_double_a_post_whose_answer_was_lost(
+    clock: FakeClock, arrived: bool
+) -> None:
+    """It was queued while the post was under way, and nobody can look whether that arrived."""
+    rig, sales, billing = pair(clock)
+    answer = asyncio.Event()
+
+    async def lose(call: Call) -> None:
+        if call.body["text"] == "one" and call.channel.channel == "b":
+            if arrived:
+                billing.channels["b"].append(_post_of(call))
+            await answer.wait()
+            raise Unsettled(BROKEN)
+
+    billing.before_send = lose
+    async with rig.run():
+        said = await sales.say("s", "one")
+        await clock.let_work()
+        await sales.edit("s", said, "two")
+        await sales.say("s", "three")
+        await clock.let_work()
+        answer.set()
+        await clock.advance(30)
+
+    assert billing.texts("b") == (["one", "three"] if arrived else ["three"])
+    assert billing.texts("c") == ["two", "three"]
+    letters = await rig.store.dead_letters()
+    assert [(letter.state, letter.excerpt) for letter in letters] == [("unproved", "two")]
+
+
 async def test_a_start_settles_the_post_that_the_last_process_was_sending(clock: FakeClock) -> None:
     rig, sales, billing = pair(clock, FakeWithHistory)
     stuck = asyncio.Event()
