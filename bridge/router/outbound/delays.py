@@ -70,9 +70,8 @@ class DelayNotifier:
 
     async def look(self) -> None:
         now = self._clock.time()
-        posts = self._rooms.lanes  # late reactions are not announced
-        found = await self._store.lanes_waiting()
-        waiting = {status.lane: status for status in found if status.lane in posts}
+        found = await self._store.lanes_waiting()  # late reactions are not announced
+        waiting = {status.lane: status for status in found if self._rooms.have_lane(status.lane)}
         for lane, status in waiting.items():
             if lane not in self._late and now - status.oldest >= self._timeouts.late_after:
                 self._late[lane] = _Late(status.oldest)

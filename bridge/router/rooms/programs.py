@@ -33,6 +33,12 @@ def outside_channel(room: RoomId) -> ChannelRef:
     return ChannelRef(platform=_PLATFORM, workspace=_WORKSPACE, channel=room)
 
 
+def room_of_outside(channel: ChannelRef) -> RoomId:
+    """The room of a channel of programs; no room's id for any other channel."""
+    is_outside = (channel.platform, channel.workspace) == PROGRAMS
+    return RoomId(channel.channel if is_outside else "")
+
+
 def outside_actor(name: str) -> ActorId:
     """Who a program is that speaks under this name."""
     return actor_id_of(_PLATFORM, _WORKSPACE, name)

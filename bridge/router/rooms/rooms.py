@@ -10,9 +10,10 @@ from uuid import UUID
 from bridge.content.cards.tool_calls import ToolsShown
 from bridge.model import AccountId, ChannelRef, LaneId, RoomId
 from bridge.model.archive_records import Timeline
+from bridge.model.refs import channel_of_lane
 from bridge.router.rooms.answer_conditions import Route
 from bridge.router.rooms.options import UNCHANGED, USUAL, MemberOptions, RoomOptions
-from bridge.router.rooms.programs import ACCOUNT, outside_channel
+from bridge.router.rooms.programs import ACCOUNT, room_of_outside
 
 Flow = Literal["in", "out", "both"]
 Listen = Literal["mentions", "always", "threads"]
@@ -211,31 +212,38 @@ class Rooms:
         """Return the rooms into which this channel's messages come through this account. What
         another account receives from the channel goes nowhere: to that account our posts are a
         stranger's."""
-        return self._index.receiving.get((account, channel), ())
+        if account == ACCOUNT:
+            room = self._index.by_id.get(room_of_outside(channel))
+            return () if room is None else (room,)
+        place = self._index.places.get(channel)
+        return () if place is None else place.receiving.get(account, ())
 
     def holding(self, channel: ChannelRef) -> Sequence[Room]:
         """Return the rooms that this channel is in, in their order."""
-        return tuple(self._index.holding.get(channel, {}).values())
+        place = self._index.places.get(channel)
+        return () if place is None else tuple(place.rooms.values())
 
     def concern(self, account: AccountId, channel: ChannelRef) -> bool:
         """Whether the channel is in any room through this account."""
-        return (account, channel) in self._index.members
+        place = self._index.places.get(channel)
+        return place is not None and account in place.receiving
 
-    @property
-    def lanes(self) -> Set[LaneId]:
-        """The lanes of the posts of all channels."""
-        return self._index.lanes.keys()
+    def have_lane(self, lane: LaneId) -> bool:
+        """Return whether the lane is that of the posts of a channel in any room."""
+        channel = channel_of_lane(lane)
+        return channel in self._index.places and lane == channel.lane
 
     def name_of(self, channel: ChannelRef) -> str:
         """Return what people call a channel, with its platform, as "Paper #general"; its id if no
         name is known."""
-        name = self._index.names.get(channel)
+        name = self.known_name(channel)
         return f"{self._platform_name(channel.platform)} {f'#{name}' if name else channel.channel}"
 
     def known_name(self, channel: ChannelRef) -> str | None:
         """Return the name of a channel that is in a room, without the #; None where it is not
         known."""
-        return self._index.names.get(channel) or None
+        place = self._index.places.get(channel)
+        return (place.name or None) if place else None
 
     def altering(self, room: RoomId, channel: ChannelRef) -> MemberOptions | None:
         """Return the channel's options where they change how the room is shown; None where they
@@ -265,7 +273,8 @@ class Rooms:
 
     def account_of(self, channel: ChannelRef) -> AccountId | None:
         """Return the account through which a channel of any room is reached."""
-        return self._index.accounts.get(channel)
+        place = self._index.places.get(channel)
+        return None if place is None else place.account
 
     def account_seeing(self, platform: str, workspace: str) -> AccountId | None:
         """Return the first account that has a channel of any room in this workspace."""
@@ -278,37 +287,40 @@ class Rooms:
 
     def inbound_channels(self, account: AccountId) -> list[ChannelRef]:
         """Return the channels that this account listens to, each once."""
-        return list(self._index.speaking.get(account, ()))
+        return list(self._index.inbound.get(account, ()))
 
     def inbound_set(self, account: AccountId) -> Set[ChannelRef]:
         """Return the channels that this account listens to now."""
-        return frozenset(self._index.speaking.get(account, {}))
+        return self._index.inbound_set(account)
+
+
+@dataclass(slots=True)
+class _Place:
+    """One channel in all rooms: `account` is the first through which it is reached; `receiving` has
+    the rooms into which its messages come, for each account that has it in a room."""
+
+    account: AccountId
+    name: str = ""
+    rooms: dict[RoomId, Room] = field(default_factory=dict[RoomId, Room])
+    receiving: dict[AccountId, list[Room]] = field(default_factory=dict[AccountId, list[Room]])
 
 
 @dataclass
 class _Index:
-    """What is looked up by channel, account and workspace; the mappings to None are ordered
-    sets."""
+    """What is looked up by channel, account and workspace. Each channel is one entry, because the
+    hash of a channel is most of the cost."""
 
     by_id: dict[RoomId, Room] = field(default_factory=dict[RoomId, Room])
-    receiving: dict[tuple[AccountId, ChannelRef], list[Room]] = field(
-        default_factory=dict[tuple[AccountId, ChannelRef], list[Room]]
+    places: dict[ChannelRef, _Place] = field(default_factory=dict[ChannelRef, _Place])
+    inbound: dict[AccountId, list[ChannelRef]] = field(
+        default_factory=dict[AccountId, list[ChannelRef]]
     )
-    holding: dict[ChannelRef, dict[RoomId, Room]] = field(
-        default_factory=dict[ChannelRef, dict[RoomId, Room]]
+    inbound_sets: dict[AccountId, frozenset[ChannelRef]] = field(
+        default_factory=dict[AccountId, frozenset[ChannelRef]]
     )
-    speaking: dict[AccountId, dict[ChannelRef, None]] = field(
-        default_factory=dict[AccountId, dict[ChannelRef, None]]
-    )
-    members: set[tuple[AccountId, ChannelRef]] = field(
-        default_factory=set[tuple[AccountId, ChannelRef]]
-    )
-    names: dict[ChannelRef, str] = field(default_factory=dict[ChannelRef, str])
-    accounts: dict[ChannelRef, AccountId] = field(default_factory=dict[ChannelRef, AccountId])
     workspaces: dict[tuple[str, str], AccountId] = field(
         default_factory=dict[tuple[str, str], AccountId]
     )
-    lanes: dict[LaneId, None] = field(default_factory=dict[LaneId, None])
     altering: dict[tuple[RoomId, str], MemberOptions] = field(
         default_factory=dict[tuple[RoomId, str], MemberOptions]
     )
@@ -317,21 +329,27 @@ class _Index:
         self.by_id[room.id] = room
         for member in room.members:
             self._add_member(room, member)
-        self.receiving.setdefault((ACCOUNT, outside_channel(room.id)), []).append(room)
 
     def _add_member(self, room: Room, member: Member) -> None:
         account, channel = member.account, member.channel
-        self.holding.setdefault(channel, {})[room.id] = room
-        self.members.add((account, channel))
-        self.accounts.setdefault(channel, account)
-        self.workspaces.setdefault((channel.platform, channel.workspace), account)
-        self.lanes[channel.lane] = None
+        place = self.places.get(channel)
+        if place is None:
+            place = self.places[channel] = _Place(account)
+            self.workspaces.setdefault((channel.platform, channel.workspace), account)
+        place.rooms[room.id] = room
         if member.name:
-            self.names[channel] = member.name
+            place.name = member.name
         if not member.options.changes_nothing:
             self.altering[room.id, channel.key] = member.options
-        if member.speaks:
-            self.speaking.setdefault(account, {})[channel] = None
-            rooms = self.receiving.setdefault((account, channel), [])
-            if not rooms or rooms[-1] is not room:
-                rooms.append(room)
+        rooms = place.receiving.setdefault(account, [])
+        if member.speaks and (not rooms or rooms[-1] is not room):
+            if not rooms:
+                self.inbound.setdefault(account, []).append(channel)
+                self.inbound_sets.pop(account, None)
+            rooms.append(room)
+
+    def inbound_set(self, account: AccountId) -> frozenset[ChannelRef]:
+        """Return the channels that the account listens to, made at most once."""
+        if account not in self.inbound_sets:
+            self.inbound_sets[account] = frozenset(self.inbound.get(account, ()))
+        return self.inbound_sets[account]
