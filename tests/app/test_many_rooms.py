@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -26,12 +26,14 @@ import yaml
 from bridge.app import reload as reloading
 from bridge.app.cli import main
 from bridge.app.reload import Reloader
+from bridge.app.room_changes.linker import AppLinker
+from bridge.app.room_changes.patterns import update_rooms
 from bridge.app.rooms import find as finding
 from bridge.app.rooms.find import RoomFinder
 from bridge.app.settings import file as settings_module
 from bridge.app.settings.file import Settings, read_settings, settings_of
 from bridge.app.settings.unmatched_people import unmatched_globs
-from bridge.model import AccountId, ChannelRef, RoomId
+from bridge.model import AccountId, ActorId, ChannelRef, RoomId
 from bridge.ports.abilities import Abilities
 from bridge.ports.abilities.channels import ChannelInfo
 from bridge.router.rooms.rooms import Member, Room, Rooms
@@ -50,6 +52,7 @@ from tests.benchmarks.many_rooms import (
 )
 
 ROOT = Path(__file__).parents[2]
+ANN = ActorId("slack:T01:U01")
 FEW, MANY = Size(rooms=40, agents=8), Size(rooms=80, agents=16)
 
 
@@ -253,6 +256,41 @@ async def test_a_room_with_a_missing_channel_is_looked_for_again(tmp_path: Path)
         sees(bridge.connectors[AccountId("slack")], infos)
         assert await reloader.reload() == []
         assert len(bridge.rooms.all[1].members) == 3
+
+
+async def test_what_changes_during_a_search_for_channels_is_not_undone_by_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reload may add a room while patterns are matched, and a person may link a channel to a room
+    while a reload looks for its channels."""
+    config, size = tmp_path / "bridge.yaml", Size(rooms=2, agents=5)
+    data = configuration(size, tmp_path / "bridge.sqlite3")
+    config.write_text(yaml.safe_dump(data))
+
+    async with running(config, size) as (bridge, reader):
+        reloader, find = Reloader(bridge, reader.read), bridge.finder.find
+        sees(bridge.connectors[AccountId("slack")], channel_infos("slack", Size(rooms=3)))
+
+        def meanwhile(change: Callable[[], Awaitable[object]]) -> None:
+            async def find_once(*args: Any) -> Rooms:
+                monkeypatch.setattr(bridge.finder, "find", find)
+                rooms = await find(*args)
+                await change()
+                return rooms
+
+            monkeypatch.setattr(bridge.finder, "find", find_once)
+
+        meanwhile(reloader.reload)
+        data["rooms"]["room-2"] = {"members": [{"account": "slack", "channel": "#room-2"}]}
+        config.write_text(yaml.safe_dump(data))
+        await update_rooms(bridge)
+        assert [len(room.members) for room in bridge.rooms.all] == [3, 3, 1]
+
+        meanwhile(lambda: AppLinker(bridge).link(RoomId("room-2"), "discord", "#room-0", ANN))
+        data["rooms"]["room-2"]["moderation"] = "mirror"
+        config.write_text(yaml.safe_dump(data))
+        await reloader.reload()
+        assert [len(room.members) for room in bridge.rooms.all] == [3, 3, 2]
 
 
 async def test_a_channel_that_moves_between_rooms_is_told_of_in_both(tmp_path: Path) -> None:
