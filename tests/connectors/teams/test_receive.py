@@ -17,6 +17,7 @@ from starlette.applications import Starlette
 from bridge.errors import StoreFull
 from bridge.model import AccountId
 from bridge.model.secret_refs import SecretRef
+from bridge.ports.installs import Tenancy
 from bridge.runtime.clock import SystemClock
 from bridge.sandbox.faults import Fault
 from bridge.testing.abilities import required
@@ -42,11 +43,13 @@ from tests.examples import examples
 
 SETTINGS = TeamsSettings(app_id=APP_ID, app_password=SecretRef(env="X"), tenant_id=TENANT)
 
+MANY_TENANTS = SETTINGS.model_copy(update={"tenant_id": None})
+
 
 class Endpoint:
     """The route with an inbox and a key-value store in memory; posts signed activities."""
 
-    def __init__(self, settings: TeamsSettings = SETTINGS) -> None:
+    def __init__(self, settings: TeamsSettings = SETTINGS, tenancy: Tenancy | None = None) -> None:
         self.inbox = ListInbox()
         self.key_values = MemoryKeyValues()
         self.references = References(self.key_values)
@@ -60,6 +63,7 @@ class Endpoint:
             TokenValidator(settings, keys, SystemClock()),
             lambda _activity: None,
             lambda activity: activity.get("name") == "fileConsent/invoke",
+            tenancy=tenancy,
         )
         transport = httpx.ASGITransport(Starlette(routes=list(receiver.routes())))
         self.client = httpx.AsyncClient(transport=transport, base_url="http://bridge")
