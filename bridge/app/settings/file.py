@@ -374,13 +374,15 @@ KnownRooms = Mapping[str, tuple[object, RoomSettings]]
 """Rooms that were read before, by name: what YAML holds for each, and its settings."""
 
 
-def settings_in(path: Path, data: object, known: KnownRooms | None = None) -> Settings:
+def settings_in(
+    path: Path, data: object, known: KnownRooms | None = None, before: Settings | None = None
+) -> Settings:
     """Validated settings from the value that `read_yaml` returned for this file.
 
-    Relative paths become relative to the file's folder. `known` rooms are taken as they are. Raises
-    ConfigError.
+    Relative paths become relative to the file's folder. `known` rooms are taken as they are: they
+    were valid in the settings `before`. Raises ConfigError.
     """
-    settings = settings_of(_with_known(data, known or {}), str(path))
+    settings = settings_of(_with_known(data, known or {}), str(path), before)
     store_path = settings.store.path.expanduser()
     if store_path != path.parent / settings.store.path:
         store = settings.store.model_copy(update={"path": path.parent / store_path})
@@ -407,8 +409,11 @@ def _with_picture(agent: AgentSettings, path: Path) -> AgentSettings:
     return agent.model_copy(update={"picture": picture})
 
 
-def settings_of(data: object, source: str = "configuration") -> Settings:
-    """Validated settings from parsed YAML; `source` names it in errors. Raises ConfigError."""
+def settings_of(
+    data: object, source: str = "configuration", before: Settings | None = None
+) -> Settings:
+    """Validated settings from parsed YAML; `source` names it in errors, and rooms that are the same
+    objects `before` were valid then. Raises ConfigError."""
     if not isinstance(data, Mapping):
         raise ConfigError(f"{source}: the top must be a mapping, not {type(data).__name__}")
     renaming = KeyRenaming()
@@ -435,7 +440,7 @@ def settings_of(data: object, source: str = "configuration") -> Settings:
     except ValidationError as error:
         problems += _problems(error, Settings)
     else:
-        problems += _reference_problems(settings)
+        problems += _reference_problems(settings, _rooms_to_check(settings, before))
         if not problems:
             return settings.with_renamed_keys(renaming.renamed)
     problems += map(str, renaming.renamed)
@@ -521,12 +526,33 @@ def name_problem(section: str, name: str) -> str:
     return ""
 
 
-def _reference_problems(settings: Settings) -> list[str]:
-    """Problems of references: missing names, and secrets in the place of references to them."""
+def _rooms_to_check(settings: Settings, before: Settings | None) -> Mapping[str, RoomSettings]:
+    """The rooms whose references may have become wrong: where the same names stand for the same
+    kinds of things, only those that are others."""
+    if before is None or _named(before) != _named(settings):
+        return settings.rooms
+    return {
+        name: entry for name, entry in settings.rooms.items() if before.rooms.get(name) is not entry
+    }
+
+
+def _named(settings: Settings) -> tuple[object, ...]:
+    """What the references of rooms are checked against."""
+    kinds = {name: agent.kind for name, agent in settings.agents.items()}
+    return settings.accounts.keys(), settings.installs.apps.keys(), settings.tools.keys(), kinds
+
+
+def _reference_problems(settings: Settings, rooms: Mapping[str, RoomSettings]) -> list[str]:
+    """Problems of references: missing names, and secrets in the place of references to them; of
+    rooms only those of `rooms`."""
+    sections: Mapping[str, Collection[str]] = {
+        "accounts": settings.accounts, "rooms": rooms, "agents": settings.agents,
+        "tools": settings.tools,
+    }  # fmt: skip
     problems = [
         f"{section}.{name}: {problem}"
-        for section in ("accounts", "rooms", "agents", "tools")
-        for name in getattr(settings, section)
+        for section, names in sections.items()
+        for name in names
         if (problem := name_problem(section, name))
     ]
     owners = [("accounts", name, account.options) for name, account in settings.accounts.items()]
@@ -540,8 +566,8 @@ def _reference_problems(settings: Settings) -> list[str]:
             for key, ref in secrets_of(options)
             if (problem := _reference_problem(ref))
         ]
-    problems += _unknown_tools(settings)
-    problems += _unmatched_globs(settings)
+    problems += _unknown_tools(settings, rooms)
+    problems += _unmatched_globs(settings, rooms)
     for group, accounts in settings.people.groups.items():
         problems += [
             f"people.groups.{group}.{account}: there is no account {account!r}"
@@ -550,7 +576,7 @@ def _reference_problems(settings: Settings) -> list[str]:
             if account not in settings.accounts
         ]
     accounts = _Accounts(_account_names(settings), later=bool(settings.installs.apps))
-    for room, entry in settings.rooms.items():
+    for room, entry in rooms.items():
         for index, member in enumerate(entry.members):
             if not accounts.has(member.account):
                 near = nearest(member.account, settings.accounts)
@@ -664,14 +690,14 @@ def _install_problems(settings: Settings) -> Iterator[str]:
         yield from membership_problems(f"installs.rooms.{room}", template.agents)
 
 
-def _unmatched_globs(settings: Settings) -> Iterator[str]:
+def _unmatched_globs(settings: Settings, rooms: Mapping[str, RoomSettings]) -> Iterator[str]:
     """Problems of globs of people that match nobody: most of them are typing errors."""
     for index, problem in unmatched_globs(settings.admins):
         yield f"admins[{index}]: {problem}"
     for name, server in settings.tools.items():
         for index, problem in unmatched_approvers(server.approvers):
             yield f"tools.{name}.approvers[{index}]: {problem}"
-    members = [(f"rooms.{name}", room.agents) for name, room in settings.rooms.items()]
+    members = [(f"rooms.{name}", room.agents) for name, room in rooms.items()]
     members += [(f"direct[{index}]", direct.agents) for index, direct in enumerate(settings.direct)]
     for where, memberships in members:
         for number, membership in enumerate(memberships):
@@ -682,9 +708,9 @@ def _unmatched_globs(settings: Settings) -> Iterator[str]:
                 yield f"{where}.agents[{number}].operators[{index}]: {problem}"
 
 
-def _unknown_tools(settings: Settings) -> list[str]:
+def _unknown_tools(settings: Settings, rooms: Mapping[str, RoomSettings]) -> list[str]:
     named = [(f"agents.{name}.tools", agent.tools) for name, agent in settings.agents.items()]
-    for room, entry in settings.rooms.items():
+    for room, entry in rooms.items():
         named += [
             (f"rooms.{room}.agents[{index}].tools", membership.tools or ())
             for index, membership in enumerate(entry.agents)

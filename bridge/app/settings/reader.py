@@ -30,7 +30,7 @@ class SettingsReader:
 
     def take(self, text: str, data: object) -> Settings:
         """Validate the value of the file's text. Raises ConfigError, which lists every problem."""
-        settings = settings_in(self._path, data, self._rooms)
+        settings = settings_in(self._path, data, self._rooms, self._settings)
         self._text, self._settings = text, settings
         # A room with an old key is read again: each reading tells of it.
         self._rooms = {} if settings.renamed_keys else _known(data, settings)
