@@ -141,8 +141,9 @@ class CatchUp:
         self._begun: set[_AccountChannel] = set()
 
     def is_current(self, account: AccountId, channel: ChannelRef) -> bool:
-        """Whether live events of the channel may move its cursor."""
-        return (account, channel.key) in self._current
+        """Whether live events of the channel may move its cursor: it was read, and no post before
+        them may have gone to another connection."""
+        return (account, channel.key) in self._current and not self._may_share(account)
 
     def may_begin_with(self, raw: Raw) -> bool:
         """Whether this may be the first live post of a channel that is still to be read."""
@@ -250,11 +251,15 @@ class CatchUp:
     def may_follow_a_missed_post(self, raw: Raw) -> bool:
         """Whether this is a post, and one before it may have gone to another connection, which will
         bring it later or never."""
-        left_open = self._left_open.get(raw.account, 0.0)
-        if raw.account not in self._shared or self._clock.time() >= left_open:
+        if not self._may_share(raw.account):
             return False
         events = readable_events(self._connectors[raw.account], raw)
         return any(isinstance(event, MessagePosted) for event in events)
+
+    def _may_share(self, account: AccountId) -> bool:
+        """Whether another connection of the account, which nobody reads, may still be open."""
+        left_open = self._left_open.get(account, 0.0)
+        return account in self._shared and self._clock.time() < left_open
 
     def receivers_stop(self) -> None:
         """Note that nothing is received from now on."""
@@ -421,7 +426,7 @@ class CatchUp:
             until = await self._store.cursor(account, channel)
             if not is_latest_run():
                 continue
-            if until is None or not self.is_current(account, channel):
+            if until is None or (account, channel.key) not in self._current:
                 self._rounds.compared(account, channel)
                 continue
             self._rounds.compare_begins(account)

@@ -92,6 +92,27 @@ async def test_posts_that_went_to_another_connection_are_shown_in_their_order(sc
         assert scene.billing.texts("b") == ["before", *map(str, range(9))]
 
 
+async def test_a_later_reaction_does_not_hide_a_post_that_went_to_another_connection(
+    scene: Scene,
+) -> None:
+    """The process that heard of the reaction dies before it reads the channel."""
+    everything = {account_assignment(account) for account in scene.rig.connectors}
+    async with scene.taken(alone=False):
+        scene.handed_to_the_other("one")
+        (before, *_) = scene.sales.channels["s"]
+        await scene.sales.react("s", before.id, "👍")
+        await scene.clock.advance(1)
+        assert scene.billing.texts("b") == ["before"]
+    scene.others.own = set(everything)
+    async with scene.rig.run() as router:
+        await router.sharing.take(everything)
+        await scene.clock.let_work()
+        router.inbox.session_began(scene.sales.account, alone=True)
+        await scene.sales.say("s", "two")
+        await scene.clock.advance(20)
+        assert scene.billing.texts("b") == ["before", "one", "two"]
+
+
 async def test_a_post_that_comes_late_after_all_is_shown_once(scene: Scene) -> None:
     async with scene.taken(alone=False) as router:
         late = scene.sales.raw("s", "one")
