@@ -147,11 +147,18 @@ class Activity:
 
 
 def is_installation(activity: Json) -> bool:
-    """Whether the activity tells that the app was added to a team or chat."""
-    return string(activity, "type") == "installationUpdate" and string(activity, "action") in (
-        "add",
-        "add-upgrade",
-    )
+    """Return whether the activity tells that the app was added to a team or chat."""
+    return _installation_action(activity) in ("add", "add-upgrade")
+
+
+def is_removal(activity: Json) -> bool:
+    """Return whether the activity tells that the app was removed from a team or chat."""
+    return _installation_action(activity) == "remove"
+
+
+def _installation_action(activity: Json) -> str:
+    is_update = string(activity, "type") == "installationUpdate"
+    return string(activity, "action") if is_update else ""
 
 
 def tenant_of(activity: Json) -> str:

@@ -387,7 +387,7 @@ def _decode_typing(activity: Activity) -> Sequence[Event]:
 def _decode_installation(activity: Activity) -> Sequence[Event]:
     """Decode an installation: the channels of its team are new to the bot."""
     if not is_installation(activity.json):
-        return [Ignored(**activity.event_fields(), reason="the app was removed")]
+        return [Ignored(**activity.event_fields(), reason="the app was removed or upgraded")]
     conversation = object_of(activity.json, "conversation")
     return [ChannelCreated(**activity.event_fields(), name=string(conversation, "name"))]
 

@@ -6,7 +6,14 @@ from collections.abc import Awaitable, Callable
 
 from bridge.model.tenants import Installation
 from bridge.ports.installs import Tenancy
-from connectors.teams.activity import Json, is_installation, object_of, string, tenant_of
+from connectors.teams.activity import (
+    Json,
+    is_installation,
+    is_removal,
+    object_of,
+    string,
+    tenant_of,
+)
 from connectors.teams.references import References, reference_of
 
 
@@ -32,11 +39,10 @@ class TenantGate:
         tenant = tenant_of(activity).lower()
         if not tenant:
             return False
-        if string(activity, "type") == "installationUpdate":
-            if is_installation(activity):
-                await self._added(tenant, activity)
-            elif string(activity, "action") == "remove":
-                await self._removed(tenant, activity)
+        if is_installation(activity):
+            await self._added(tenant, activity)
+        elif is_removal(activity):
+            await self._removed(tenant, activity)
         return await self._tenancy.admits(tenant)
 
     async def _added(self, tenant: str, activity: Json) -> None:

@@ -54,8 +54,9 @@ class _Found:
 
 class RoomFinder:
     """Finds the channels of the rooms whenever the configuration may have changed. It remembers
-    what it found: a room whose settings and whose surroundings stay is not looked for again. One
-    search follows the other, so that none ends with channels that an earlier one was told of.
+    what it found: a room whose settings and whose surroundings stay is not looked for again.
+    Searches run one at a time, so that none replaces the result of a later one by an older list of
+    channels.
 
     `serves`: whether a channel may be in a room.
     """

@@ -42,7 +42,6 @@ from tests.connectors.teams.test_validate import KEY, Publisher, token
 from tests.examples import examples
 
 SETTINGS = TeamsSettings(app_id=APP_ID, app_password=SecretRef(env="X"), tenant_id=TENANT)
-
 MANY_TENANTS = SETTINGS.model_copy(update={"tenant_id": None})
 
 
