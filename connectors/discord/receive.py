@@ -26,6 +26,7 @@ from bridge.ports.abilities.health import Health
 from bridge.ports.clock import Clock
 from bridge.ports.inbox import Inbox
 from bridge.ports.installs import Tenancy
+from bridge.runtime.keyed_locks import KeyedLocks
 from connectors.discord import ids
 from connectors.discord.capabilities import DIRECT_TYPES, INTENTS, THREAD_TYPES
 from connectors.discord.content import is_hidden
@@ -50,6 +51,7 @@ _INTERACTION_S = 900.0  # an interaction's token is valid this long
 log = structlog.get_logger()
 
 _MAX_FRAMES = 10_000  # frames; beyond that catch-up reads them back
+_MOST_AT_A_TIME = 100  # rows that the inbox is given at a time
 _LONGEST_PAUSE_S = 30.0
 _OWN_GATEWAY = DiscordWebSocket.DEFAULT_GATEWAY
 _LOOK_UPS = 4
@@ -152,9 +154,13 @@ class Receiver:
         self._own_unpins = own_unpins
         self._unpinnings = UnpinDetector(clock)
         self._answers: set[asyncio.Task[None]] = set()
+        self._rows: set[asyncio.Task[None]] = set()  # that are being kept
+        self._free = asyncio.Semaphore(_MOST_AT_A_TIME)
+        self._channels = KeyedLocks[ChannelRef | None]()
         self._frames: asyncio.Queue[str] = asyncio.Queue(_MAX_FRAMES)
         self._session = ""
         self._missed = 0
+        self._trouble = ""
         self._content_hidden = False
         self.state = Health("connecting")
 
@@ -169,9 +175,10 @@ class Receiver:
                 refused = error
             finally:
                 keeping.cancel()
-                for task in self._answers:
+                left = self._answers | self._rows
+                for task in left:
                     task.cancel()
-                await asyncio.gather(*self._answers, return_exceptions=True)
+                await asyncio.gather(*left, return_exceptions=True)
         if refused is not None:
             self.state = Health("failed", note=str(refused))
             raise refused
@@ -262,8 +269,7 @@ class Receiver:
             return
         if kind == "MESSAGE_CREATE":
             self._look_for_content(data)
-        raw = self.raw(kind, data, channel, at, now, changed=changed)
-        await self._keep(inbox, raw)
+        await self._keep_soon(inbox, self.raw(kind, data, channel, at, now, changed=changed))
 
     async def _is_of_tenant(self, tenancy: Tenancy, kind: str, data: dict[str, Any]) -> bool:
         """Whether an event is of a guild that installed the app, or of no guild. A guild that
@@ -287,7 +293,7 @@ class Receiver:
         for number, (ago, update) in enumerate(self._unpinnings.observe(kind, data)):
             if channel := await self._channel_of(UNPINNED, update):
                 raw = self.raw(UNPINNED, update, channel, f"{at}:{number}", now - ago)
-                await self._keep(inbox, raw)
+                await self._keep_soon(inbox, raw)
 
     def _look_for_content(self, data: dict[str, Any]) -> None:
         """Detect from an empty message that the bot may not read message content."""
@@ -480,6 +486,22 @@ class Receiver:
             credentials_ttl=_INTERACTION_S,
         )
 
+    async def _keep_soon(self, inbox: Inbox, raw: Raw) -> None:
+        """Keep the row in a task of its own: rows of different channels share a transaction, and
+        those of one channel follow one another. Waits while too many are being kept."""
+        await self._free.acquire()
+        task = asyncio.create_task(self._keep_in_order(inbox, raw), name="discord row")
+        self._rows.add(task)
+        task.add_done_callback(self._row_over)
+
+    def _row_over(self, task: asyncio.Task[None]) -> None:
+        self._rows.discard(task)
+        self._free.release()
+
+    async def _keep_in_order(self, inbox: Inbox, raw: Raw) -> None:
+        async with self._channels.hold(raw.channel):
+            await self._keep(inbox, raw)
+
     async def _keep(self, inbox: Inbox, raw: Raw) -> bool:
         """Offer the row to the inbox until it accepts it, because Discord does not send it again.
 
@@ -490,18 +512,21 @@ class Receiver:
             try:
                 accepted = await inbox.accept(raw)
             except Exception as error:  # noqa: BLE001 - supervising: log any failure, wait, try again
-                since, last_event = self.state.connected_since, self.state.last_event_at
-                note = f"the inbox fails ({error}); {self._frames.qsize() + 1} frames wait"
-                self.state = Health("connected", since, last_event, note)
+                waiting = self._frames.qsize() + max(len(self._rows), 1)
+                self._trouble = f"the inbox fails ({error}); {waiting} frames wait"
+                self.state = replace(self.state, note=self._note())
                 log.error("inbox_write_failed", account=self._account, error=str(error))  # noqa: TRY400
                 await self._clock.sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE_S)
             else:
-                if pause > 0.1:
-                    self._note_event(self._clock.time())
+                if self._trouble:
+                    self._trouble = ""
+                    self.state = replace(self.state, note=self._note())
                 return accepted
 
     def _note(self) -> str:
+        if self._trouble:
+            return self._trouble
         if self._missed:
             return f"{self._missed} frames missed; catch-up reads them back"
         return (

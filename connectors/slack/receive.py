@@ -11,8 +11,7 @@ import contextlib
 import hashlib
 import hmac
 import json
-from collections import defaultdict
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TypeVar, cast
 
 import aiohttp
@@ -34,6 +33,7 @@ from bridge.errors import AuthFailed, PlatformError, RateLimited, Unauthorized, 
 from bridge.model import AccountId, Raw
 from bridge.ports.clock import Clock
 from bridge.ports.inbox import Inbox
+from bridge.runtime.keyed_locks import KeyedLocks
 from connectors.slack import ids
 from connectors.slack.decode import CREDENTIALS, POST_SUBTYPES
 from connectors.slack.ids import Identity
@@ -184,7 +184,8 @@ class InboxWriter(AsyncMiddleware):
         self._identity = identity
         self._clock = clock
         self._observe = observe
-        self._turns: defaultdict[str, _Turn] = defaultdict(_Turn)
+        # slack_sdk starts one task for each frame, in order.
+        self._channels = KeyedLocks[str]()
 
     async def async_process(
         self,
@@ -203,27 +204,13 @@ class InboxWriter(AsyncMiddleware):
 
         Raises whatever the inbox raises, and PlatformError while our identity is unknown.
         """
-        async with self._in_turn(channel_of(body)):
+        async with self._channels.hold(channel_of(body)):
             identity = await self._identity()
             raw = raw_of(self.account, body, identity, self._clock.time())
             if raw.channel is not None and _is_own_join(body, identity.user):
                 self._inbox.session_began(self.account, raw.channel)
             await self._inbox.accept(raw)
         self._observe(body)
-
-    @contextlib.asynccontextmanager
-    async def _in_turn(self, channel: str) -> AsyncGenerator[None]:
-        """Keep the order of arrival within a channel: slack_sdk starts one task for each frame, in
-        order."""
-        turn = self._turns[channel]
-        turn.waiting += 1
-        try:
-            async with turn.lock:  # asyncio's locks are first come, first served
-                yield
-        finally:
-            turn.waiting -= 1
-            if not turn.waiting:
-                del self._turns[channel]
 
 
 def is_token_revocation(body: Json) -> bool:
@@ -236,12 +223,6 @@ def _is_own_join(body: Json, user: str) -> bool:
     event = object_at(body, "event")
     kinds = (text_at(event, "type"), text_at(event, "subtype"))
     return text_at(event, "user") == user and any(kind in _JOINS for kind in kinds)
-
-
-class _Turn:
-    def __init__(self) -> None:
-        self.lock = asyncio.Lock()
-        self.waiting = 0
 
 
 def bolt_app(inbox_writer: InboxWriter, api_url: str) -> AsyncApp:

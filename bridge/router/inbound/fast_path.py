@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 from bridge.content.messages.parts import may_hold_files
@@ -15,20 +13,12 @@ from bridge.ports.clock import Clock
 from bridge.router.inbound.context import Planned
 from bridge.router.inbound.processor import EventProcessor
 from bridge.router.inbound.queues import InboundQueues
+from bridge.runtime.keyed_locks import KeyedLocks
 from bridge.runtime.newest import Newest
 
 _LONGEST = 0.5  # seconds that planning may take: the platform waits for its acknowledgement
 _NO_ROW = 0  # ids of rows begin at 1
 _REMEMBERED = 10_000  # messages: a platform sends again within minutes
-
-
-@dataclass
-class _Planning:
-    """A channel one of whose messages is being planned; `users`: that one and those that wait for
-    it."""
-
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    users: int = 0
 
 
 class FastPath:
@@ -53,7 +43,7 @@ class FastPath:
         self._queues = queues
         self._clock = clock
         self._taken = Newest[MessageId](_REMEMBERED)
-        self._planning: dict[str, _Planning] = {}
+        self._planning = KeyedLocks[str]()  # channels one of whose messages is being planned
 
     async def take(self, raw: Raw, *, late: bool, advance: bool) -> bool | None:
         """Keep a payload with what it changes. Returns False for a repeat; None where it was not
@@ -64,7 +54,7 @@ class FastPath:
             return None
         key = raw.channel.key
         if key in self._planning:
-            async with self._turn(key):
+            async with self._planning.hold(key):
                 return None
         if late or not self._queues.is_free(raw):
             return None
@@ -72,7 +62,7 @@ class FastPath:
         rest: Callable[[], Awaitable[None]] | None = None
         try:
             began = self._clock.time()
-            async with self._turn(key):
+            async with self._planning.hold(key):
                 found = await self._plan(raw)
             if found is None:
                 return None
@@ -88,19 +78,6 @@ class FastPath:
             return received is not None
         finally:
             self._queues.give_back(raw, rest)
-
-    @asynccontextmanager
-    async def _turn(self, key: str) -> AsyncGenerator[None]:
-        """Enter in the order in which the payloads of a channel came."""
-        planning = self._planning.setdefault(key, _Planning())
-        planning.users += 1
-        try:
-            async with planning.lock:  # fair: who came first goes on first
-                yield
-        finally:
-            planning.users -= 1
-            if not planning.users:
-                del self._planning[key]
 
     async def _plan(self, raw: Raw) -> tuple[MessagePosted, Planned] | None:
         """The only event of a payload, and its plan; None where it is to be kept first."""

@@ -9,8 +9,9 @@ from collections.abc import Callable
 import pytest
 
 from bridge.errors import AuthFailed, ConfigError, StoreFull
-from bridge.model import ChannelRenamed, Ignored, MessagePosted, Place
+from bridge.model import ChannelRef, ChannelRenamed, Ignored, MessagePosted, Place, Raw
 from bridge.testing.abilities import required
+from bridge.testing.inbox import ListInbox
 from connectors.discord.capabilities import INTENTS
 from connectors.discord.connector import DiscordConnector
 from connectors.discord.content import HIDDEN
@@ -107,10 +108,56 @@ async def test_a_full_inbox_delays_posts_in_order_and_is_reported(local: Local) 
     await until(lambda: required(connector.abilities.health).current().note == "")
 
 
+class _HeldInbox(ListInbox):
+    """Keeps nothing of one channel before `go_on` is set."""
+
+    def __init__(self, held: ChannelRef) -> None:
+        super().__init__()
+        self.go_on = asyncio.Event()
+        self.asked: list[str] = []
+        self._held = held
+
+    async def accept(self, raw: Raw) -> bool:
+        self.asked.append(raw.kind)
+        if raw.channel == self._held:
+            await self.go_on.wait()
+        return await super().accept(raw)
+
+
+async def test_a_channel_that_waits_holds_up_itself_alone(local: Local) -> None:
+    local.inbox = inbox = _HeldInbox(local.channel)
+    connector = local.connector()
+    await local.start(connector)
+
+    for text in ("one", "two", "three"):
+        await local.say(text)
+    await local.discord.post_as("@me", local.people[0], local.people[0], "psst")
+
+    assert await received(local, connector, 1) == ["psst"]
+    assert inbox.asked.count("MESSAGE_CREATE") == 2  # "psst", and "one" of the three
+    inbox.go_on.set()
+    assert await received(local, connector, 4) == ["psst", "one", "two", "three"]
+
+
+async def test_a_connection_that_ends_keeps_no_row_any_more(local: Local) -> None:
+    local.inbox = inbox = _HeldInbox(local.channel)
+    connector = local.connector()
+    await local.start(connector)
+    await local.say("one")
+    await until(lambda: "MESSAGE_CREATE" in inbox.asked)
+
+    await local.stop()
+    inbox.go_on.set()
+
+    assert not [task for task in asyncio.all_tasks() if task.get_name() == "discord row"]
+    assert not texts_of(local, connector)
+
+
 async def test_frames_beyond_the_queue_are_read_back_by_catch_up(
     local: Local, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("connectors.discord.receive._MAX_FRAMES", 3)
+    monkeypatch.setattr("connectors.discord.receive._MOST_AT_A_TIME", 1)
     connector = local.connector()
     await local.start(connector)
     receiver = connector._receiver  # pyright: ignore[reportPrivateUsage]  # how much it missed
