@@ -150,6 +150,7 @@ class SqlStore:
     def __init__(self, clock: Clock, seal: Seal) -> None:
         self._clock = clock
         self._seal = seal
+        self._linking: set[str] = set()  # native ids that patient ends of operations will link
 
     writer: BatchWriter | InlineWriter | None  # None in a store that was opened to be read
 
@@ -238,9 +239,11 @@ class SqlStore:
         return await self._look(outbox.posts_of, message)
 
     async def resolve(self, channel: ChannelRef, native_id: str) -> MessageId | None:
+        await self._until_linked(native_id)
         return await self._look(links.resolve, channel.key, native_id)
 
     async def removed_by_us(self, message: MessageId, channel: ChannelRef, native_id: str) -> bool:
+        await self._until_linked(native_id)
         return await self._look(links.removed_by_us, message, channel.key, native_id)
 
     async def copies(self, message: MessageId, channel: ChannelRef) -> Sequence[Receipt]:
@@ -493,6 +496,14 @@ class SqlStore:
         await self._write(outbox.record, operation, receipts, self._clock.time())
 
     async def settle(self, settlement: Settlement, *, patient: bool = False) -> bool:
+        native_ids = [receipt.native_id for receipt in settlement.receipts] if patient else []
+        self._linking.update(native_ids)
+        try:
+            return await self._settle(settlement, patient=patient)
+        finally:
+            self._linking.difference_update(native_ids)
+
+    async def _settle(self, settlement: Settlement, *, patient: bool) -> bool:
         now = self._clock.time()
         if outbox.is_simple(settlement):
             simple = outbox.settle_simple
@@ -501,6 +512,11 @@ class SqlStore:
                 return True
         settle = batches.patient(outbox.settle) if patient else outbox.settle
         return await self._write(settle, settlement, now)
+
+    async def _until_linked(self, native_id: str) -> None:
+        """Let an end that waits for company go on without it where somebody asks for its copy."""
+        while native_id in self._linking:
+            await self._write(_nothing)
 
     async def postpone(self, operation: OperationId, until: float, error: str) -> None:
         await self._write(outbox.postpone, operation, until, error)
@@ -794,3 +810,7 @@ class SqlStore:
 
     async def pulse(self) -> StorePulse:
         return await self._look(read_pulse)
+
+
+def _nothing(_db: Connection) -> None:
+    """A unit that brings those that wait for company with it."""

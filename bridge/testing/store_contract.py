@@ -891,6 +891,19 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.resolve(AWAY, "x1") == new.id
         assert await store.resolve(AWAY, "x2") == new.id
 
+    async def test_a_copy_resolves_while_the_end_of_its_post_waits_for_company(
+        self, store: Store
+    ) -> None:
+        new = new_message("m1")
+        await admit(store, new, post("p1", new))
+        await store.begin(OperationId("p1"))
+
+        ending = asyncio.create_task(store.settle(done("p1", copy("x1")), patient=True))
+        await asyncio.sleep(0)  # it was told, and is not stored
+
+        assert await store.resolve(AWAY, "x1") == new.id
+        assert await ending
+
     async def test_a_deleted_copy_still_resolves(self, store: Store) -> None:
         new = new_message("m1")
         removal = DeleteMessage(

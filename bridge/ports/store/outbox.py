@@ -66,8 +66,8 @@ class OutboxStore(Protocol):
 
         Args:
             settlement: the end.
-            patient: the end may wait a few milliseconds, so that it shares the transaction of
-                something else.
+            patient: the end may wait a moment, so that it shares the transaction of something
+                else; `resolve` does not miss its copies meanwhile.
 
         Returns:
             False when the operation was settled before (an echo was faster) or is unknown; then
