@@ -34,11 +34,12 @@ from bridge.app.redaction import hide_secrets
 from bridge.app.rooms.find import RoomFinder
 from bridge.app.rooms.guests import Guest, check_address, free_name, guests_of, with_guests
 from bridge.app.settings.cluster import ClusterSettings
-from bridge.app.settings.file import Settings, secrets_of
 from bridge.app.settings.keys import key_for, known_key
 from bridge.app.settings.needs import check_needs
 from bridge.app.settings.quotas import quota_of
+from bridge.app.settings.references import secrets_of
 from bridge.app.settings.secrets import SecretReader
+from bridge.app.settings.sections import Settings
 from bridge.app.settings.traces import TraceSettings
 from bridge.app.watch.store import StoreWatch
 from bridge.content.cards.reader import Cards

@@ -26,9 +26,9 @@ from bridge.app.build import (
 )
 from bridge.app.cluster.member import RELOAD
 from bridge.app.rooms.guests import guests_of, with_guests
-from bridge.app.settings.file import Settings
 from bridge.app.settings.needs import check_needs, check_purpose
 from bridge.app.settings.secrets import SecretReader
+from bridge.app.settings.sections import Settings
 from bridge.errors import BridgeError, ConfigError
 from bridge.model import AccountId
 from bridge.ports.connector import Connector

@@ -24,8 +24,8 @@ from bridge.app.reload import Reloader
 from bridge.app.room_changes.direct import DirectRooms
 from bridge.app.room_changes.linker import AppLinker
 from bridge.app.room_changes.patterns import follow_patterns
-from bridge.app.settings.file import Settings
 from bridge.app.settings.needs import check_purpose
+from bridge.app.settings.sections import Settings
 from bridge.app.watch.event_loop import measure_lag
 from bridge.app.watch.retention import prune_daily, retention_of
 from bridge.app.watch.sweep import sweep_daily

@@ -31,7 +31,8 @@ from bridge.app.room_changes.patterns import update_rooms
 from bridge.app.rooms import find as finding
 from bridge.app.rooms.find import RoomFinder
 from bridge.app.settings import file as settings_module
-from bridge.app.settings.file import Settings, read_settings, settings_of
+from bridge.app.settings.file import read_settings, settings_of
+from bridge.app.settings.sections import Settings
 from bridge.app.settings.unmatched_people import unmatched_globs
 from bridge.model import AccountId, ActorId, ChannelRef, RoomId
 from bridge.ports.abilities import Abilities

@@ -9,7 +9,7 @@ import pytest
 
 from bridge.app import build
 from bridge.app.build import timeouts_of
-from bridge.app.settings.file import Settings
+from bridge.app.settings.sections import Settings
 from bridge.router import Timeouts
 from bridge.sandbox.faults import Fault
 from bridge.sandbox.user_actions import FileUpload

@@ -13,7 +13,7 @@ import pytest
 from bridge.app import build
 from bridge.app.build import timeouts_of
 from bridge.app.files.blob_store import files_left_in
-from bridge.app.settings.file import Settings
+from bridge.app.settings.sections import Settings
 from bridge.router import Timeouts
 from bridge.sandbox.user_actions import FileUpload
 from bridge.store.s3 import blobs as s3_blobs

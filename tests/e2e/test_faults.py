@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 from bridge.agents.echo import EchoAgent
 from bridge.app import build
 from bridge.app.build import Bridge, timeouts_of
-from bridge.app.settings.file import Settings
+from bridge.app.settings.sections import Settings
 from bridge.errors import StoreCorrupt, StoreError, Unsettled
 from bridge.model import AccountId, Call, ChannelRef, OperationId
 from bridge.router.runtime.timeouts import Timeouts

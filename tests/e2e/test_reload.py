@@ -16,7 +16,8 @@ import yaml
 from bridge.app.build import Bridge
 from bridge.app.control import running_bridge
 from bridge.app.run import run
-from bridge.app.settings.file import Settings, read_settings, settings_of
+from bridge.app.settings.file import read_settings, settings_of
+from bridge.app.settings.sections import Settings
 from bridge.errors import BridgeError, ConfigError
 from bridge.model import AccountId
 from bridge.sandbox.faults import Fault

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 
 from bridge.app import build
 from bridge.app.build import Bridge
-from bridge.app.settings.file import Settings
+from bridge.app.settings.sections import Settings
 from bridge.app.web.server import account_facts
 from bridge.model import AccountId
 from bridge.router import Timeouts

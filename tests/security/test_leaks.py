@@ -160,7 +160,7 @@ def test_the_values_that_a_model_refused_are_hidden() -> None:
 TRACEBACK = """
 import structlog
 from bridge.app.logs.setup import configure_logs
-from bridge.app.settings.file import LogSettings
+from bridge.app.settings.sections import LogSettings
 configure_logs(LogSettings(level="debug", format={form!r}))
 def deep(text):
     secret = text

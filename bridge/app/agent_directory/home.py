@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote, urlsplit
 
-from bridge.app.settings.file import Settings
 from bridge.app.settings.manifest import ManifestSettings
+from bridge.app.settings.sections import Settings
 from bridge.openfloor.envelope import Capability, Identification, Manifest
 from bridge.openfloor.identity import speaker_uri
 

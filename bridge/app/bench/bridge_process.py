@@ -19,7 +19,8 @@ from prometheus_client import REGISTRY
 from bridge.app.build import Bridge
 from bridge.app.logs.setup import configure_logs
 from bridge.app.run import run
-from bridge.app.settings.file import LogSettings, read_settings
+from bridge.app.settings.file import read_settings
+from bridge.app.settings.sections import LogSettings
 
 
 async def serve(config: Path) -> None:

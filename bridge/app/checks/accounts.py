@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from bridge.app.settings.file import Settings
+from bridge.app.settings.sections import Settings
 from bridge.content.text.globs import is_glob, meet
 from bridge.errors import BridgeError
 from bridge.model import ChannelRef

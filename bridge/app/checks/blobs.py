@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bridge.app.files.blob_store import files_left_in, place_of
 from bridge.app.printing import many
-from bridge.app.settings.file import StoreSettings
+from bridge.app.settings.store import StoreSettings
 from bridge.errors import BridgeError
 from bridge.ports.findings import Finding
 

@@ -7,8 +7,8 @@ import contextlib
 import os
 from urllib.parse import urlsplit
 
-from bridge.app.settings.file import Settings
 from bridge.app.settings.keys import KEY_VARIABLE
+from bridge.app.settings.sections import Settings
 from bridge.ports.findings import Finding
 from bridge.runtime.extras import has_module, how_to_install
 

@@ -30,11 +30,11 @@ from bridge.app.origin import check_one_place, place_of_code
 from bridge.app.printing import many
 from bridge.app.rooms.channel_lookup import Places
 from bridge.app.rooms.find import check_once, in_order, matching_accounts
-from bridge.app.settings.file import Settings
 from bridge.app.settings.keys import known_key
 from bridge.app.settings.needs import named_secrets, nothing_to_do, unmet, wrong_public_url
 from bridge.app.settings.rooms import MemberSettings, RoomSettings
 from bridge.app.settings.secrets import SecretReader
+from bridge.app.settings.sections import Settings
 from bridge.app.settings.store import StoreSettings
 from bridge.app.web.server import listen
 from bridge.content.text.globs import matches

@@ -18,8 +18,8 @@ from bridge.agents.transport.probe import probe
 from bridge.app.build import Bridge
 from bridge.app.checks.accounts import check_account
 from bridge.app.rooms.find import DIRECT
-from bridge.app.settings.file import Settings
 from bridge.app.settings.needs import wrong_public_url
+from bridge.app.settings.sections import Settings
 from bridge.errors import BridgeError, StoreError
 from bridge.model import AccountId, ChannelRef, Raw
 from bridge.ports.agent import Agent, ChecksItself

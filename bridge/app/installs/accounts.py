@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from bridge.app.settings.file import AccountSettings, Settings
 from bridge.app.settings.installs import RoomTemplateSettings
 from bridge.app.settings.rooms import MemberSettings, RoomSettings
+from bridge.app.settings.sections import AccountSettings, Settings
 from bridge.model.tenants import Tenant
 from bridge.ports.installs import InstallableApp
 

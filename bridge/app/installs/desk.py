@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 import structlog
 
 from bridge.app.installs.accounts import with_tenants
-from bridge.app.settings.file import Settings
 from bridge.app.settings.installs import InstallSettings
 from bridge.app.settings.quotas import quota_of
+from bridge.app.settings.sections import Settings
 from bridge.errors import BridgeError, PlatformError
 from bridge.model import AccountId, ChannelRef
 from bridge.model.tenants import Installation, Tenant, TenantLimits, TenantState, tenant_id

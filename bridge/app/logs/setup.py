@@ -19,7 +19,7 @@ from structlog.typing import Processor
 
 from bridge.app.logs.repeats import REPEATS
 from bridge.app.redaction import HIDDEN, hide_inputs, hide_secrets
-from bridge.app.settings.file import LogSettings
+from bridge.app.settings.sections import LogSettings
 
 _SECRET_KEYS = re.compile(r"(?i)token$|secret$|password$|^authorization$|^cookie$|^credentials$")
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), 127) if chr(code) not in "\n\t"}

@@ -12,8 +12,8 @@ import structlog
 
 from bridge.app.rooms.channel_lookup import Listed, Places
 from bridge.app.settings.agent_memberships import DirectSettings, MembershipSettings, membership_of
-from bridge.app.settings.file import AgentSettings, Settings
 from bridge.app.settings.rooms import MemberSettings, RoomSettings, member_options, room_options
+from bridge.app.settings.sections import AgentSettings, Settings
 from bridge.content.text.globs import is_glob, matches
 from bridge.errors import ConfigError
 from bridge.model import AccountId, ChannelRef, RoomId

@@ -14,7 +14,7 @@ from bridge.agents.codec.json_values import arr, obj, text
 from bridge.agents.openfloor.settings import OpenFloorSettings
 from bridge.agents.settings import address_of
 from bridge.app.settings.agent_memberships import MembershipSettings
-from bridge.app.settings.file import AgentSettings, Settings
+from bridge.app.settings.sections import AgentSettings, Settings
 from bridge.content.text.globs import matches
 from bridge.errors import ConfigError
 from bridge.model import AccountId

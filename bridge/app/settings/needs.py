@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from bridge.app.settings.file import Settings, secrets_of
+from bridge.app.settings.references import secrets_of
+from bridge.app.settings.sections import Settings
 from bridge.errors import BridgeError, ConfigError
 from bridge.model.secret_refs import SecretRef
 from bridge.ports.secrets import SecretSource

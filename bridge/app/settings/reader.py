@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from bridge.app.settings.file import KnownRooms, Settings, settings_in
+from bridge.app.settings.file import KnownRooms, settings_in
+from bridge.app.settings.sections import Settings
 from bridge.app.settings.yaml_file import read_text
 from bridge.app.settings.yaml_sections import YamlReader
 

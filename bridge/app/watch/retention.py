@@ -15,7 +15,7 @@ from bridge.ports.store.erasures import ErasureStore
 from bridge.router.rooms.rooms import Room
 
 if TYPE_CHECKING:
-    from bridge.app.settings.file import Settings
+    from bridge.app.settings.sections import Settings
 
 log = structlog.get_logger()
 

@@ -14,7 +14,7 @@ import pytest
 
 from bridge.app.logs.setup import configure_logs
 from bridge.app.redaction import hide_secrets
-from bridge.app.settings.file import LogSettings
+from bridge.app.settings.sections import LogSettings
 from tests.app.api.served import client, reading
 from tests.app.api.test_gate import served
 from tests.app.running import cli, write

@@ -15,7 +15,8 @@ import pytest
 from bridge.app.archive.stored_files import StoredFiles
 from bridge.app.build import build
 from bridge.app.files.blob_store import open_blob_store
-from bridge.app.settings.file import Settings, read_settings
+from bridge.app.settings.file import read_settings
+from bridge.app.settings.sections import Settings
 from bridge.archive.formats.uacs_lines import UacsLines
 from bridge.errors import StoreError
 from bridge.model.blob_ids import file_id_of

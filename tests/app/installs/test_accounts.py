@@ -6,8 +6,9 @@ from typing import Any
 
 from bridge.app.installs.accounts import with_tenants
 from bridge.app.installs.desk import build_installs
-from bridge.app.settings.file import Settings, settings_of
+from bridge.app.settings.file import settings_of
 from bridge.app.settings.secrets import SecretReader
+from bridge.app.settings.sections import Settings
 from bridge.model.tenants import Tenant, TenantState, tenant_id
 from bridge.store import SqliteStore
 from bridge.testing.clock import ManualClock

@@ -102,7 +102,7 @@ def test_events_and_logs_of_sdks_are_lines_on_stderr(form: str) -> None:
     code = f"""
 import logging, warnings, structlog
 from bridge.app.logs.setup import configure_logs
-from bridge.app.settings.file import LogSettings
+from bridge.app.settings.sections import LogSettings
 from tests.examples import examples
 configure_logs(LogSettings(format={form!r}))
 structlog.get_logger().info("bridge_started", web="http://127.0.0.1")

@@ -10,7 +10,8 @@ import pytest
 from bridge.app.build import Bridge
 from bridge.app.room_changes.linker import AppLinker
 from bridge.app.rooms.guests import Guest, check_address, free_name, guests_of, with_guests
-from bridge.app.settings.file import Settings, settings_of
+from bridge.app.settings.file import settings_of
+from bridge.app.settings.sections import Settings
 from bridge.errors import ConfigError
 from bridge.model import RoomId
 from bridge.router.commands.channels import Invited

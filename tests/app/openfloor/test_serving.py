@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 from bridge.app.build import Bridge
-from bridge.app.settings.file import Settings
+from bridge.app.settings.sections import Settings
 from bridge.openfloor.read import envelope_of
 from tests.app.api.served import ROOM, client, token_for
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running

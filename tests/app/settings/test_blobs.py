@@ -10,9 +10,10 @@ import pytest
 from bridge.app.build import secret_refs
 from bridge.app.files.blob_store import place_of
 from bridge.app.settings.blobs import BlobSettings
-from bridge.app.settings.file import Settings, read_settings
+from bridge.app.settings.file import read_settings
 from bridge.app.settings.needs import unmet
 from bridge.app.settings.secrets import SecretReader
+from bridge.app.settings.sections import Settings
 from bridge.errors import ConfigError
 from bridge.runtime import extras
 from bridge.store.s3.place import S3Keys, S3Place

@@ -13,7 +13,8 @@ from pydantic import BaseModel
 
 from bridge.app.rooms.find import membership_with
 from bridge.app.settings.agent_memberships import MembershipSettings
-from bridge.app.settings.file import Settings, read_settings, settings_of
+from bridge.app.settings.file import read_settings, settings_of
+from bridge.app.settings.sections import Settings
 from bridge.app.settings.yaml_file import store_named_in
 from bridge.errors import ConfigError
 from bridge.model.secret_refs import SecretRef

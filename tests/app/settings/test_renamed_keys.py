@@ -12,7 +12,8 @@ from pydantic import BaseModel
 from structlog.testing import capture_logs
 
 from bridge.app.run import warn_of_renamed_keys
-from bridge.app.settings.file import Settings, read_settings, settings_of
+from bridge.app.settings.file import read_settings, settings_of
+from bridge.app.settings.sections import Settings
 from bridge.errors import ConfigError
 from bridge.runtime.renamed_keys import RenamedFrom
 from tests.app.running import cli, write

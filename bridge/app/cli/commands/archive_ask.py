@@ -17,7 +17,7 @@ from bridge.app.cli.commands.stores import store_of
 from bridge.errors import ConfigError
 
 if TYPE_CHECKING:
-    from bridge.app.settings.file import Settings
+    from bridge.app.settings.sections import Settings
     from bridge.archive.asking import ArchiveAnswer, Source
     from bridge.model.search_records import Search
     from bridge.ports.store.whole import Store

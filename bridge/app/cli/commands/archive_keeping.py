@@ -15,7 +15,8 @@ from bridge.app.cli.commands.stores import store_of
 from bridge.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
-    from bridge.app.settings.file import Settings, StoreSettings
+    from bridge.app.settings.sections import Settings
+    from bridge.app.settings.store import StoreSettings
     from bridge.model.erasure_records import LegalHold
     from bridge.ports.store.whole import Store
 

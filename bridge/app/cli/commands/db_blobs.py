@@ -13,7 +13,7 @@ from bridge.app.cli.commands.options import config_option, json_option, settings
 from bridge.errors import ConfigError
 
 if TYPE_CHECKING:
-    from bridge.app.settings.file import StoreSettings
+    from bridge.app.settings.store import StoreSettings
     from bridge.store.copying import Copied
     from bridge.store.maintenance import Recrypt
 

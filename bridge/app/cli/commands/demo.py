@@ -68,7 +68,7 @@ def command(
     from bridge.app.demo.stories.all import STORIES
     from bridge.app.demo.world import demo_types
     from bridge.app.logs.setup import configure_logs
-    from bridge.app.settings.file import LogSettings
+    from bridge.app.settings.sections import LogSettings
 
     configure_logs(LogSettings(level="warning", format="text"))
     for sdk in (logger for local in demo_types().values() for logger in local.sdk_loggers):

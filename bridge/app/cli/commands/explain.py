@@ -13,7 +13,7 @@ from bridge.app.printing import print_json
 from bridge.errors import StoreError
 
 if TYPE_CHECKING:
-    from bridge.app.settings.file import Settings
+    from bridge.app.settings.sections import Settings
 
 
 @click.command("explain")

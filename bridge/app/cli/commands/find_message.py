@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from urllib.parse import unquote
 
-from bridge.app.settings.file import Settings
+from bridge.app.settings.sections import Settings
 from bridge.model import ChannelRef, MessageId, channel_of_key, split_key
 from bridge.ports.message_links import WritesIdsOtherwise
 from bridge.ports.store.whole import Store

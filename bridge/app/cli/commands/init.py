@@ -101,7 +101,7 @@ class _Asking:
         raise ConfigError(f"{flag} is needed: {question}")
 
     def setting(self, name: str, key: str, model: type[BaseModel]) -> str:
-        from bridge.app.settings.file import value_problem
+        from bridge.app.settings.problems import value_problem
 
         def check(value: str) -> str:
             return value_problem(model, key, value)
@@ -298,7 +298,7 @@ def _kind_problem(kind: str) -> str:
 
 
 def _channel_problem(channel: str) -> str:
-    from bridge.app.settings.file import value_problem
+    from bridge.app.settings.problems import value_problem
     from bridge.app.settings.rooms import MemberSettings
 
     return value_problem(MemberSettings, "channel", channel)

@@ -38,7 +38,7 @@ def command(url: str, token_file: Path | None) -> None:
 
         raise ConfigError(f"The extra `mcp` is not installed; {INSTALL}") from None
     from bridge.app.logs.setup import configure_logs
-    from bridge.app.settings.file import LogSettings
+    from bridge.app.settings.sections import LogSettings
 
     configure_logs(LogSettings(level="warning"))  # on stderr: standard output is the protocol's
     asyncio.run(_serve(url.rstrip("/"), _token(token_file)))

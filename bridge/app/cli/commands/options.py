@@ -14,8 +14,8 @@ import click
 from bridge.errors import ConfigError
 
 if TYPE_CHECKING:
-    from bridge.app.settings.file import Settings
     from bridge.app.settings.reader import SettingsReader
+    from bridge.app.settings.sections import Settings
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _LINE = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)")
@@ -73,8 +73,8 @@ def first_reading(config: Path, env_file: Path | None = None) -> tuple[SettingsR
     data = yaml.parse(text)  # reports syntax errors before the large imports
 
     from bridge.app.logs.setup import configure_logs
-    from bridge.app.settings.file import LogSettings
     from bridge.app.settings.reader import SettingsReader
+    from bridge.app.settings.sections import LogSettings
 
     configure_logs(LogSettings(level="error"))
     reader = SettingsReader(config, yaml)

@@ -16,7 +16,7 @@ from bridge.app.settings.nearest import nearest
 from bridge.errors import ConfigError
 
 if TYPE_CHECKING:
-    from bridge.app.settings.file import Settings
+    from bridge.app.settings.sections import Settings
     from bridge.ports.store.whole import Store
 
 _DAY = 86_400.0

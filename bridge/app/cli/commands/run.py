@@ -20,7 +20,7 @@ from bridge.app.cli.commands.options import (
 )
 
 if TYPE_CHECKING:
-    from bridge.app.settings.file import Settings
+    from bridge.app.settings.sections import Settings
 
 
 @click.command("run")

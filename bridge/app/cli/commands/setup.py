@@ -80,8 +80,8 @@ def command(platform: str, out: Path | None, **flags: str | None) -> None:
 
 def _check(values: Mapping[str, str]) -> None:
     """Check the options that every platform shares. Raises ConfigError."""
-    from bridge.app.settings.file import name_problem
     from bridge.app.settings.needs import wrong_public_url
+    from bridge.app.settings.references import name_problem
 
     account, url = values.get("account", ""), values.get("public_url", "")
     if account and (problem := name_problem("accounts", account)):

@@ -16,7 +16,7 @@ from bridge.app.printing import age, bytes_text, counted, heading, print_json, t
 from bridge.errors import ConfigError
 
 if TYPE_CHECKING:
-    from bridge.app.settings.file import Settings
+    from bridge.app.settings.sections import Settings
     from bridge.ports.store.whole import Store
 
 _QUIET = 600.0  # seconds without events after which an open connection may be stalled
@@ -133,7 +133,8 @@ def _of_file(config: Path) -> tuple[Settings, bool, Facts | None, Facts]:
         if running is None:
             raise
 
-        from bridge.app.settings.file import Settings, StoreSettings
+        from bridge.app.settings.sections import Settings
+        from bridge.app.settings.store import StoreSettings
 
         return Settings(store=StoreSettings(path=store)), True, running, health_body
     running, health_body = _running(settings.store.path)

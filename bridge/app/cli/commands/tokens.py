@@ -14,7 +14,7 @@ from bridge.app.printing import nothing, table
 from bridge.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
-    from bridge.app.settings.file import Settings
+    from bridge.app.settings.sections import Settings
     from bridge.model.api_records import ApiToken
 
 

@@ -10,7 +10,7 @@ import orjson
 
 from bridge.app.build import build_connectors
 from bridge.app.printing import age, many, printable, when
-from bridge.app.settings.file import Settings
+from bridge.app.settings.sections import Settings
 from bridge.content.messages.metadata import KEY
 from bridge.errors import BridgeError, UndecodableEvent
 from bridge.model import AccountId, Delivery, PostMessage, QuotedMessage, Raw
