@@ -126,7 +126,7 @@ class Bridge:
 
     def __post_init__(self) -> None:
         self.watch = StoreWatch(self.store, self.clock)
-        self._http_apps: WeakKeyDictionary[Connector, AsgiApp | None] = WeakKeyDictionary()
+        self._http_apps: WeakKeyDictionary[Connector, AsgiApp] = WeakKeyDictionary()
 
     def http_app(self, account: AccountId) -> AsgiApp | None:
         """Return what answers the platform's requests for an account; None if there is no such

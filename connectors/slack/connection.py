@@ -83,14 +83,11 @@ class Connection:
         finally:
             self.state = replace(self.state, state=state)
 
-    def app(self, inbox: Inbox) -> AsgiApp | None:
-        """The HTTP app with the signed route for Slack's requests; None when the account uses
-        Socket Mode.
+    def app(self, inbox: Inbox) -> AsgiApp:
+        """The HTTP app with the signed route for Slack's requests.
 
         Raises ConfigError when `signing_secret` is missing.
         """
-        if self._settings.receive != "http":
-            return None
         signing_secret = self._settings.signing_secret
         if signing_secret is None:
             raise ConfigError(f"Account {self._account!r}: receive: http needs signing_secret")

@@ -67,7 +67,7 @@ class SlackConnector:
                 api, self._app_api, settings, self._tools.public_url,
                 lambda: self._connection.state,
             ),
-            http=self._connection,
+            http=self._connection if settings.receive == "http" else None,
             history=history,
             lookup=read_back,
             read_back=read_back,

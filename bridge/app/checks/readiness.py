@@ -20,15 +20,14 @@ from bridge.app.checks.accounts import check_account
 from bridge.app.rooms.find import DIRECT
 from bridge.app.settings.needs import wrong_public_url
 from bridge.app.settings.sections import Settings
-from bridge.errors import BridgeError, StoreError
-from bridge.model import AccountId, ChannelRef, Raw
+from bridge.errors import BridgeError
+from bridge.model import AccountId
 from bridge.ports.agent import Agent, ChecksItself
 from bridge.ports.connector import Connector
 from bridge.ports.findings import Finding
 from bridge.ports.secrets import SecretSource
 from bridge.tools.mcp_server import missing_program
 from bridge.tools.settings import ToolServerSettings
-from bridge.uacs import Message
 
 log = structlog.get_logger()
 
@@ -205,23 +204,7 @@ def _unreachable(
 
 def calls_us(connector: Connector) -> bool:
     """Whether the account's platform sends requests to the bridge."""
-    http = connector.abilities.http
-    return http is not None and http.app(_NoInbox()) is not None
-
-
-class _NoInbox:
-    """An inbox for an app that is only built and never called."""
-
-    async def accept(self, raw: Raw) -> bool:
-        raise StoreError("nothing is accepted: the app was only built")
-
-    def session_began(
-        self, account: AccountId, channel: ChannelRef | None = None, *, alone: bool = True
-    ) -> None:
-        return
-
-    async def message_of(self, channel: ChannelRef, native_id: str) -> Message | None:
-        return None
+    return connector.abilities.http is not None
 
 
 async def ask_agents(agents: Mapping[str, Agent]) -> dict[str, Sequence[Finding]]:

@@ -16,13 +16,12 @@ AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class HttpEndpoint(Protocol):
-    """Answers the platform's requests; the bridge's web server passes on those to `/<account>/`."""
+    """Answers the platform's requests; the bridge's web server passes on those to `/<account>/`. An
+    account has it only if its platform sends requests with these settings: in a cluster any process
+    may receive them."""
 
-    def app(self, inbox: Inbox) -> AsgiApp | None:
+    def app(self, inbox: Inbox) -> AsgiApp:
         """Return the application that answers; its paths are relative to `/<account>/`.
-
-        Returns:
-            None if, with these settings, the platform sends no requests.
 
         Raises:
             ConfigError: a setting is missing.

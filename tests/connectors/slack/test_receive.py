@@ -311,7 +311,7 @@ async def test_a_token_revocation_event_shows_in_the_health_at_once(
         body = {"type": kind, "tokens": {"oauth": [ADA]}, "event_ts": f"170000000{number}.000000"}
         sandbox.slack.delivery.tell(app, Event(kind, "C0ACME001", body))
         await inbox.until(lambda: len(inbox.raws) == number)
-        proving: set[asyncio.Task[None]] = vars(connector.abilities.http)["_proving"]
+        proving: set[asyncio.Task[None]] = vars(vars(connector)["_connection"])["_proving"]
         await asyncio.gather(*proving)
         return required(connector.abilities.health).current().state
 
@@ -705,5 +705,8 @@ async def test_form_encoded_requests_are_stored(
     assert inbox.raws[0].credentials == {"/token": "t"}
 
 
-def test_a_socket_account_has_no_routes(sandbox: Sandbox, inbox: ListInbox) -> None:
-    assert required(sandbox.connector().abilities.http).app(inbox) is None
+def test_only_an_account_without_socket_mode_has_routes(sandbox: Sandbox) -> None:
+    over_http = sandbox.connector(receive="http", signing_secret={"env": "SECRET"})
+
+    assert sandbox.connector().abilities.http is None
+    assert over_http.abilities.http is not None
