@@ -128,6 +128,8 @@ async def _run_once(
         finally:
             if bridge.member is not None and stop.is_set():
                 await _leave(bridge, bridge.member)
+            elif bridge.member is not None:  # what still comes here is for the others
+                await bridge.router.sharing.stop_receiving()
             bridge.running = False
             await server.stop()
             for task in (router_task, *tasks):

@@ -44,6 +44,11 @@ class Cluster(Protocol):
         """Return a row that nobody has worked on yet; None for any other. Raises StoreError."""
         ...
 
+    async def hear(self) -> None:
+        """Return when everything that was told until now was heard here; after a few seconds in any
+        case."""
+        ...
+
     async def outcome_of(self, row: InboxRow) -> str:
         """Wait until another process is done with a row. Returns its outcome. Raises StoreError."""
         ...

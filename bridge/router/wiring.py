@@ -613,7 +613,7 @@ def wire_recovery(
     )
     catch_up = CatchUp(
         store, connectors, inbound.queues, reconciler, Gaps(all_rooms, connectors, notices),
-        watchdog, clock, timeouts,
+        watchdog, shared.cluster, clock, timeouts,
     )  # fmt: skip
     signals.reactions_came_late.subscribe(catch_up.reactions_came_late)
     reader = ChannelReader(connectors, all_rooms, rooms.directs, catch_up, shared.background)

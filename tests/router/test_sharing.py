@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
+from functools import partial
 
 import pytest
 
@@ -14,7 +15,10 @@ from bridge.model.assignments import UPKEEP, Assignment, account_assignment, age
 from bridge.model.inbox_records import InboxRow
 from bridge.model.turns import AgentEvent, AgentInput, TextDelta, Turn, TurnDone
 from bridge.router import AgentMembership
+from bridge.store import SqliteStore
 from tests.router.conftest import RouterRig
+from tests.router.fake_clock import FakeClock
+from tests.router.fake_connector import FakeConnector, FakeWithHistory
 
 SALES, BILLING, WEB = (account_assignment(AccountId(name)) for name in ("sales", "billing", "web"))
 HELPER = agent_assignment("helper")
@@ -30,6 +34,7 @@ class Others:
         self.is_alive = True
         self.calls: list[tuple[Assignment, str]] = []
         self.told: list[tuple[str, dict[str, str]]] = []
+        self.rows: dict[int, InboxRow] = {}  # that nobody has worked on
 
     def owns(self, assignment: Assignment) -> bool:
         return assignment in self.own
@@ -44,7 +49,10 @@ class Others:
         raise StoreError(f"not in this test: {raw}")
 
     async def waiting_row(self, row: int) -> InboxRow | None:
-        raise StoreError(f"not in this test: {row}")
+        return self.rows.get(row)
+
+    async def hear(self) -> None:
+        """Nothing was told, or the test tells it."""
 
     async def outcome_of(self, row: InboxRow) -> str:
         raise StoreError(f"not in this test: {row}")
@@ -145,6 +153,50 @@ async def test_a_row_that_is_told_while_its_account_is_taken_waits_behind_those_
         await rig.clock.advance(5)
 
         assert billing.texts("b") == ["left", "live"]
+
+
+async def test_a_row_that_another_process_kept_goes_before_what_the_history_shows_after_it(
+    clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sales, billing = FakeWithHistory("sales", clock), FakeConnector("billing", clock)
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
+    rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
+    everything = {SALES, BILLING}
+    rig.cluster = others = Others(*everything)
+    async with rig.run() as router:
+        await router.sharing.take(everything)
+        await clock.advance(20)
+        await sales.say("s", "before")
+        await clock.advance(20)
+
+        kept = await rig.store.accept(sales.raw("s", "kept elsewhere"), advance=False)
+        assert kept is not None
+        sales.raw("s", "missed")
+        others.rows[kept.id] = kept
+        monkeypatch.setattr(
+            others, "hear", partial(router.sharing.told, "row", {"row": str(kept.id)})
+        )
+        router.inbox.session_began(sales.account)
+        await clock.advance(20)
+
+        assert billing.texts("b") == ["before", "kept elsewhere", "missed"]
+
+
+async def test_a_process_that_was_stopped_receives_again_what_is_still_its_own(
+    rig: RouterRig,
+) -> None:
+    rig.cluster = others = Others(SALES, BILLING, WEB)
+    async with rig.run() as router:
+        receivers = router.parts.inbound.receivers
+        await router.sharing.take({SALES, BILLING, WEB})
+        assert set(receivers.accounts) == {"sales", "billing", "web"}
+
+        await router.sharing.stop_receiving()
+        assert not receivers.accounts
+        others.own.discard(WEB)
+        router.sharing.receive_again()
+
+        assert set(receivers.accounts) == {"sales", "billing"}
 
 
 async def test_a_turn_that_a_look_found_first_runs_once(

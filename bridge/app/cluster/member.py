@@ -36,9 +36,11 @@ _TO_ALL = (_ALL, _FREE)
 
 _LOOK = 0.5  # seconds between two looks at the others
 _POLL, _RARELY = 1.0, 3.0  # seconds between two looks for work that no call told of; with calls
+_TICK, _STOPPED = 0.25, 1.0  # seconds between two looks at the clock; and for a process that stood
 _LOADS = 10.0  # seconds over which loads are measured
 _OUTCOME_POLL = 0.05  # seconds between two looks whether another process is done with a row
 _OUTCOME_SECONDS = 60.0
+_HEARD_WITHIN = 5.0
 _SMOOTHING = 0.5  # the share of the newest measurement in a load
 
 
@@ -118,6 +120,17 @@ class Member:
     async def waiting_row(self, row: int) -> InboxRow | None:
         return await self._store.waiting_row(row)
 
+    async def hear(self) -> None:
+        try:
+            async with asyncio.timeout(_HEARD_WITHIN):
+                unheard = await self._store.signals(self._seen)
+                self._nudged.set()
+                async with self._changed:
+                    while unheard and self._seen < unheard[-1].seq:
+                        await self._changed.wait()
+        except (TimeoutError, StoreError) as error:
+            log.warning("signals_delayed", process=self.process, error=repr(error))
+
     async def outcome_of(self, row: InboxRow) -> str:
         async with asyncio.timeout(_OUTCOME_SECONDS):
             outcome = await self._store.outcome_of(row.id)
@@ -155,14 +168,16 @@ class Member:
         self._on_lane = sharing.lane_called
         if self._calls is not None:
             self._calls.open(self._heard)
+        watching = asyncio.create_task(self._watch_for_stops(sharing), name="stops")
         try:
             while not self._store.is_lost:
                 await self._safely(self._step(sharing, revised))
                 await self._listen(sharing, revised)
         finally:
-            if self._following is not None:
-                self._following.cancel()
-                await asyncio.gather(self._following, return_exceptions=True)
+            ending = [watching, *([self._following] if self._following is not None else [])]
+            for task in ending:
+                task.cancel()
+            await asyncio.gather(*ending, return_exceptions=True)
         self._own.clear()
         await self._note_change()
         self.lost.set()
@@ -177,6 +192,21 @@ class Member:
     async def close(self) -> None:
         if self._calls is not None:
             await self._calls.close()
+
+    async def _watch_for_stops(self, sharing: Sharing) -> None:
+        """Close the connections of this process where it was stopped for so long that others may
+        have its work: a platform would hand events to them, or to new ones in their place, which
+        nobody here may keep any more, and which come to the others late."""
+        ticked = time.monotonic()
+        while True:
+            await asyncio.sleep(_TICK)
+            was_stopped = time.monotonic() - ticked > _STOPPED
+            if was_stopped and not self._store.is_alive:
+                await sharing.stop_receiving()
+                while not self._store.is_alive:  # noqa: ASYNC110 - for ever, where it is lost
+                    await asyncio.sleep(_TICK)
+                sharing.receive_again()
+            ticked = time.monotonic()
 
     # --- one look -------------------------------------------------------------------------------
 
@@ -242,6 +272,8 @@ class Member:
             except (KeyError, ValueError) as error:  # of another version
                 log.warning("signal_not_understood", kind=signal.kind, error=repr(error))
             self._seen = signal.seq  # not where the store failed: it is heard again
+        if signals:
+            await self._note_change()
 
     async def _reload(
         self,

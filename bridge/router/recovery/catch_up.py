@@ -16,6 +16,7 @@ from bridge.errors import BridgeError, RateLimited, Refused, StoreError
 from bridge.model import AccountId, ChannelRef, MessagePosted, Raw, join_key
 from bridge.ports.abilities.platform_history import PlatformHistory, Unreadable
 from bridge.ports.clock import Clock
+from bridge.ports.cluster import Cluster
 from bridge.ports.connector import Connector
 from bridge.ports.store.conversations import ConversationStore
 from bridge.ports.store.inbox import InboxStore
@@ -100,6 +101,7 @@ class CatchUp:
         reconciler: Reconciler,
         gaps: Gaps,
         watchdog: ConnectionWatchdog,
+        cluster: Cluster,
         clock: Clock,
         timeouts: Timeouts,
     ) -> None:
@@ -110,6 +112,7 @@ class CatchUp:
         self._history_starts = reconciler.history_starts
         self._gaps = gaps
         self._watchdog = watchdog
+        self._cluster = cluster
         self._clock = clock
         self._timeouts = timeouts
         self._current: set[_AccountChannel] = set()
@@ -628,6 +631,10 @@ class CatchUp:
             if row:
                 count += 1
                 self._queues.put(row)
+        if count < len(
+            missed.posts
+        ):  # what another process kept of these is perhaps not queued yet
+            await self._cluster.hear()
         if count:
             log.info("catch_up_finished", channel=channel.key, found=count)
         for gap in missed.gaps(connector):

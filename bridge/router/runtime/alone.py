@@ -30,5 +30,8 @@ class Alone:
     async def waiting_row(self, row: int) -> InboxRow | None:
         raise StoreError(f"No other process kept row {row}")
 
+    async def hear(self) -> None:
+        pass
+
     async def outcome_of(self, row: InboxRow) -> str:
         raise StoreError(f"No other process works on row {row.id}")

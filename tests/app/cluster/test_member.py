@@ -4,6 +4,7 @@ look."""
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import asynccontextmanager
 from typing import cast
@@ -13,7 +14,8 @@ import pytest
 from bridge.app.cluster import member
 from bridge.app.cluster.calls import Calls
 from bridge.app.cluster.member import Member
-from bridge.model.assignments import Assignment
+from bridge.model.assignments import Assignment, ClusterState
+from bridge.ports.store.cluster import ClusterStore
 from bridge.router.sharing import Sharing
 from bridge.runtime.clock import SystemClock
 from bridge.store.postgresql.address import Address
@@ -57,6 +59,9 @@ class Work:
         pass
 
     async def revised(self, topic: str) -> None:
+        pass
+
+    async def stop_receiving(self) -> None:
         pass
 
 
@@ -107,3 +112,60 @@ async def test_what_a_process_gives_up_is_taken_at_the_call(
             await first.leave(WORKS)
             for name in WORK:
                 await second.until(name, owned=True)
+
+
+class _Sleeper(Work):
+    """Notes when it is told to receive nothing, and again."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    async def stop_receiving(self) -> None:
+        self.notes.append("stop")
+
+    def receive_again(self) -> None:
+        self.notes.append("again")
+
+
+class _Store:
+    """A store with other processes, of which there is nothing to see."""
+
+    process = "p"
+    is_alive, is_lost = True, False
+
+    async def look(self, after: int) -> ClusterState:
+        del after
+        return ClusterState((), {})
+
+    async def note_started(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("stands", "is_alive", "told"),
+    [(True, False, ["stop", "again"]), (True, True, []), (False, False, [])],
+    ids=["stopped", "stopped but not held for dead", "no answer from the database"],
+)
+async def test_a_process_that_was_stopped_closes_its_connections_until_it_counts_as_alive(
+    monkeypatch: pytest.MonkeyPatch, *, stands: bool, is_alive: bool, told: list[str]
+) -> None:
+    monkeypatch.setattr(member, "_TICK", 0.001)
+    monkeypatch.setattr(member, "_STOPPED", 0.1 if stands else 60.0)
+    store, work = _Store(), _Sleeper()
+
+    async def revised(topic: str) -> None:
+        """Nothing else follows the store."""
+
+    one = Member(cast("ClusterStore", store), lambda: WORK, None)
+    running = asyncio.create_task(one.run(cast("Sharing", work), revised))
+    await asyncio.sleep(0.01)
+    store.is_alive = is_alive
+    if stands:
+        time.sleep(0.2)  # noqa: ASYNC251 - nothing of this process goes on
+    await asyncio.sleep(0.05)
+    store.is_alive = True
+    await asyncio.sleep(0.05)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+    assert work.notes == told
