@@ -72,8 +72,9 @@ def test_importing_the_package_does_not_import_the_sdk() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_the_account_has_every_ability_except_typing(sandbox: Sandbox) -> None:
-    abilities = sandbox.connector().abilities
+def test_an_account_over_http_has_every_ability_except_typing(sandbox: Sandbox) -> None:
+    over_http = sandbox.connector(receive="http", signing_secret={"env": "SECRET"})
+    abilities = over_http.abilities
 
     missing = [field.name for field in fields(abilities) if getattr(abilities, field.name) is None]
     assert missing == ["typing"]
