@@ -10,10 +10,17 @@ import structlog
 
 from bridge.errors import StoreError
 from bridge.model import AccountId, LaneId
-from bridge.model.assignments import UPKEEP, Assignment, account_of, agent_of
+from bridge.model.assignments import (
+    UPKEEP,
+    Assignment,
+    account_assignment,
+    account_of,
+    agent_of,
+)
 from bridge.model.inbox_records import InboxRow
 from bridge.router.inbox import RouterInbox
 from bridge.router.reconfigure import Reconfigure
+from bridge.router.rooms import programs
 from bridge.router.wiring import Dependencies, Parts
 from bridge.runtime.newest import Newest
 
@@ -179,11 +186,7 @@ class Sharing:
         match kind:
             case "row":
                 async with self._queueing:
-                    row = await self._shared.cluster.waiting_row(int(facts["row"]))
-                    # A row that comes before its account is begun is among those that were left.
-                    of_payload = parts.rooms.responsibility.of_payload
-                    if row is not None and of_payload(row.raw) in self._begun:
-                        await self._queue_live(row)
+                    await self._row_told(int(facts["row"]), facts.get("account"))
             case "hand_over_taken":
                 await parts.turns.hand_overs.load()
                 await parts.turns.queue.told(kind, facts)
@@ -199,6 +202,18 @@ class Sharing:
         StoreError."""
         if (load := self._loads.get(topic)) is not None:
             await load()
+
+    async def _row_told(self, number: int, account: str | None) -> None:
+        """A process has kept a row. One that comes before its account is begun is among those that
+        were left. `account`: not told by an older version."""
+        if account not in (None, programs.ACCOUNT) and not self._has_begun(account):
+            return
+        row = await self._shared.cluster.waiting_row(number)
+        if row is not None and self._parts.rooms.responsibility.of_payload(row.raw) in self._begun:
+            await self._queue_live(row)
+
+    def _has_begun(self, account: str) -> bool:
+        return account_assignment(AccountId(account)) in self._begun
 
     async def _queue_live(self, row: InboxRow) -> None:
         """Queue a row that a process has just kept for us, as `Keeper` does with its own."""

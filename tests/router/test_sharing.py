@@ -35,6 +35,7 @@ class Others:
         self.calls: list[tuple[Assignment, str]] = []
         self.told: list[tuple[str, dict[str, str]]] = []
         self.rows: dict[int, InboxRow] = {}  # that nobody has worked on
+        self.read: list[int] = []
 
     def owns(self, assignment: Assignment) -> bool:
         return assignment in self.own
@@ -49,6 +50,7 @@ class Others:
         raise StoreError(f"not in this test: {raw}")
 
     async def waiting_row(self, row: int) -> InboxRow | None:
+        self.read.append(row)
         return self.rows.get(row)
 
     async def hear(self) -> None:
@@ -180,6 +182,31 @@ async def test_a_row_that_another_process_kept_goes_before_what_the_history_show
         await clock.advance(20)
 
         assert billing.texts("b") == ["before", "kept elsewhere", "missed"]
+
+
+@pytest.mark.parametrize(
+    "facts", [{"account": "sales"}, {}], ids=["named account", "told by an older version"]
+)
+async def test_only_the_owner_of_an_account_works_on_a_row_that_is_told(
+    rig: RouterRig, facts: dict[str, str]
+) -> None:
+    sales, billing, _ = rig.connectors.values()
+    rig.cluster = others = Others(BILLING, WEB)
+    async with rig.run() as router:
+        await router.sharing.take({BILLING, WEB})
+        kept = await rig.store.accept(sales.raw("s", "kept"), advance=False)
+        assert kept is not None
+        others.rows[kept.id] = kept
+
+        await router.sharing.told("row", {"row": str(kept.id), **facts})
+        await rig.clock.let_work()
+        assert others.read == ([] if facts else [kept.id])
+        assert not billing.texts("b")
+
+        others.own.add(SALES)
+        await router.sharing.take({SALES})
+        await rig.clock.let_work()
+        assert billing.texts("b") == ["kept"]
 
 
 async def test_a_process_that_was_stopped_receives_again_what_is_still_its_own(

@@ -4,6 +4,7 @@ writes whom the others hold for dead."""
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
 from threading import Event
@@ -163,7 +164,8 @@ async def test_a_payload_that_is_handed_on_reaches_all_with_its_row(
 
     for store in (first, second):  # its sender may be its owner
         (signal,) = (await store.look(0)).signals
-        assert (signal.kind, signal.body) == ("row", f'{{"row": "{row.id}"}}')
+        assert signal.kind == "row"
+        assert json.loads(signal.body) == {"row": str(row.id), "account": "acme"}
     assert await first.outcome_of(row.id) is None
     assert await first.waiting_row(row.id) == row
     await second.fail_row(row.id, "odd")

@@ -126,7 +126,8 @@ def hand_on(db: Connection, raw: Raw, seal: Seal, now: float) -> InboxRow | None
     repeat."""
     row = inbox.keep(db, raw, False, seal, now)
     if row is not None:
-        _rows(db, _SEND, ("", "row", json.dumps({"row": str(row.id)})))
+        facts = {"row": str(row.id), "account": raw.account}
+        _rows(db, _SEND, ("", "row", json.dumps(facts)))
     return row
 
 
