@@ -241,9 +241,7 @@ async def survive(
         f"{len(traffic.posts)} of them posts, {len(here.settings['accounts'])} accounts in "
         f"{sum(map(len, here.rooms))} channels: {result}\n{strikes}"
     )
-    # Slack shares events out among connections: what it gave to a process that is stopped comes
-    # late, behind what the others got meanwhile.
-    result.hold(unproved_per_lane=faults.kills + faults.stops, in_order=not faults.stops)
+    result.hold(unproved_per_lane=faults.kills + faults.stops)
 
 
 async def strike(
