@@ -148,10 +148,11 @@ class Receiver:
         try:
             if self._gate is not None and not await self._gate.admits(activity):
                 # Accepted and dropped: Teams repeats what is refused.
-                return Response(status_code=201)
+                return _taken()
             await self._learn(activity)
             await self._inbox.accept(raw)
-            response = await self._turns.run(activity)
+            is_invoke = activity.get("type") == "invoke"
+            response = await self._turns.answer(activity) if is_invoke else _taken()
         except BridgeError as error:
             log.warning("activity_write_failed", account=self._identity.account, reason=str(error))
             return _problem(500, "The activity could not be stored; send it again")
@@ -207,6 +208,10 @@ def _activity_of(body: bytes) -> Json:
     return activity
 
 
+def _taken() -> Response:
+    return Response(status_code=201)
+
+
 def _problem(status: int, text: str) -> Response:
     return JSONResponse({"error": {"code": str(status), "message": text}}, status)
 
@@ -215,24 +220,24 @@ def _problem(status: int, text: str) -> Response:
 
 
 class _Turns(BotAdapter):
-    """Runs botbuilder's turn without network access; the connector sends messages itself."""
+    """Answers invokes in botbuilder's turn, without network access. Whatever else comes needs no
+    turn: it is in the inbox, and the connector sends messages itself."""
 
     def __init__(self, account: AccountId, on_consent: Callable[[Json], bool]) -> None:
         super().__init__()
         self._account = account
         self._on_consent = on_consent
 
-    async def run(self, json: Json) -> Response:
+    async def answer(self, json: Json) -> Response:
+        """Return the answer to an invoke."""
         try:
             activity: Activity = Activity().deserialize(json)
         except DeserializationError as error:
             # The inbox has it; only botbuilder's turn is skipped.
             log.warning("activity_unreadable", account=self._account, reason=type(error).__name__)
-            return Response(status_code=201)
+            return _taken()
         context = TurnContext(self, activity)
         await self.run_pipeline(context, _Bot(self._on_consent, json).on_turn)
-        if activity.type != "invoke":
-            return Response(status_code=201)
         return _invoke_answer(context.turn_state.get(self._INVOKE_RESPONSE_KEY))
 
     async def send_activities(
@@ -252,16 +257,12 @@ class _Turns(BotAdapter):
 
 
 class _Bot(ActivityHandler):
-    """Answers invokes in a turn."""
+    """Answers an invoke in its turn."""
 
     def __init__(self, on_consent: Callable[[Json], bool], json: Json) -> None:
         super().__init__()
         self._on_consent = on_consent
         self._json = json
-
-    async def on_turn(self, turn_context: TurnContext) -> None:
-        if turn_context.activity.type == "invoke":
-            await super().on_turn(turn_context)
 
     async def on_invoke_activity(self, turn_context: TurnContext) -> InvokeResponse:
         """Answer an invoke.

@@ -129,7 +129,7 @@ class Lane:
 
     - `_echoes`: our own posts that came back while the lane ran, by operation and slot.
     - `_doubt`: the last call, while nobody knows whether it arrived.
-    - `_has_more`: something was queued since the lane looked.
+    - `_has_more`: something was queued, or changed, since the lane looked.
     - `_urged`: set when an operator wants the next attempt now.
     - `_failing`: when each failing operation first failed.
     - `_aside`: the failing operations that let those behind them go first in this round.
@@ -155,6 +155,11 @@ class Lane:
         """Look at the store again: something in the lane is new."""
         self._has_more = True
         self._wake.set()
+
+    def queued(self) -> None:
+        """An operation was queued behind all others. It changes none of them: the one that is under
+        way goes on, and one that waits need not be looked at again."""
+        self._has_more = True
 
     def close(self) -> None:
         """End after the call that is under way."""
@@ -190,14 +195,14 @@ class Lane:
         failures = 0
         while not self._closing.is_set():
             item = None if self._wake.is_set() else first
-            is_alone = item is not None
+            is_alone = item is not None and not self._has_more
             first = None
             self._wake.clear()
             self._has_more = False
             try:
                 item = item or await self._head()
                 if item is None:
-                    if self._aside or self._wake.is_set():
+                    if self._aside or self._has_more:
                         self._aside.clear()
                         continue
                     return

@@ -162,7 +162,7 @@ class Lanes:
         claim = self._claims.get(lane)
         if claim is None or claim.operation != operation.id:
             if queued:
-                self.wake(lane)
+                self._queued(lane)
             return
         del self._claims[lane]
         if not queued:
@@ -171,7 +171,18 @@ class Lanes:
                 self.wake(lane)
             return
         alone = claim.alone and lane not in self._lanes
-        self.wake(lane, self._first(operation, message) if alone and message else None)
+        self._queued(lane, self._first(operation, message) if alone and message else None)
+
+    def _queued(self, lane: LaneId, first: OutboxItem | None = None) -> None:
+        """An operation was queued at the end of this lane: start the lane, or let it go on to it.
+        `first`: as for `wake`."""
+        running = self._lanes.get(lane)
+        if running is None or not self._responsibility.owns_lane(lane):
+            self.wake(lane, first)
+            return
+        if claim := self._claims.get(lane):
+            claim.alone = False
+        running.queued()
 
     def _first(self, operation: Operation, message: NewMessage) -> OutboxItem | None:
         """What `OutboxStore.head` would return for it; None where it would have to read more."""

@@ -21,8 +21,19 @@ from bridge.errors import (
     Unavailable,
     Unsettled,
 )
-from bridge.model import AccountId, Call, Delivery, Encoded, OperationId, Rate, Receipt, Upload
-from bridge.model.outbox_records import DeadLetter, Settlement
+from bridge.model import (
+    AccountId,
+    Call,
+    Delivery,
+    Encoded,
+    LaneId,
+    MessageId,
+    OperationId,
+    Rate,
+    Receipt,
+    Upload,
+)
+from bridge.model.outbox_records import DeadLetter, OutboxItem, Settlement
 from bridge.ports.abilities import Abilities
 from bridge.ports.inbox import Inbox
 from bridge.store import SqliteStore
@@ -89,6 +100,29 @@ async def test_a_temporary_failure_is_retried_and_the_order_is_kept(
     await carry(rig, sales, "one", "two", "three", seconds=seconds)
 
     assert billing.texts("b") == billing.texts("c") == ["one", "two", "three"]
+
+
+async def test_a_lane_does_not_look_again_at_what_it_sends_because_more_is_queued_behind_it(
+    clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig, sales, billing = pair(clock)
+    begin, head, looks = rig.store.begin, rig.store.head, list[LaneId]()
+
+    async def begin_while_more_comes(operation: OperationId) -> None:
+        monkeypatch.setattr(rig.store, "begin", begin)
+        await begin(operation)
+        await sales.say("s", "two")
+
+    async def counted(lane: LaneId, *, besides: Sequence[MessageId] = ()) -> OutboxItem | None:
+        looks.append(lane)
+        return await head(lane, besides=besides)
+
+    monkeypatch.setattr(rig.store, "begin", begin_while_more_comes)
+    monkeypatch.setattr(rig.store, "head", counted)
+    await carry(rig, sales, "one")
+
+    assert billing.texts("b") == billing.texts("c") == ["one", "two"]
+    assert looks.count(billing.channel("b").lane) == 2  # at "two", and at nothing more
 
 
 async def test_a_refused_post_becomes_a_dead_letter_and_the_lane_goes_on(clock: FakeClock) -> None:
