@@ -631,9 +631,8 @@ class CatchUp:
             if row:
                 count += 1
                 self._queues.put(row)
-        if count < len(
-            missed.posts
-        ):  # what another process kept of these is perhaps not queued yet
+        if count < len(missed.posts):
+            # What another process kept of these may not be queued here yet.
             await self._cluster.hear()
         if count:
             log.info("catch_up_finished", channel=channel.key, found=count)
