@@ -50,7 +50,6 @@ class Sharing:
         self._begun: set[Assignment] = set()  # what the last process left of them is queued
         self._queueing = asyncio.Lock()
         self._upkeep: list[asyncio.Task[None]] = []
-        self._paused: list[AccountId] = []
 
     async def load(self) -> None:
         """Read from the store what this process keeps in memory. Raises StoreError."""
@@ -126,17 +125,14 @@ class Sharing:
     async def stop_receiving(self) -> None:
         """Close the connections of all accounts, but give nothing up."""
         receivers, stop = self._parts.inbound.receivers, self._reconfigure.stop_account
-        self._paused = list(receivers.accounts)
-        await asyncio.gather(*(stop(account) for account in self._paused))
+        await asyncio.gather(*(stop(account) for account in list(receivers.accounts)))
 
     def receive_again(self) -> None:
-        """Open the connections that `stop_receiving` closed, of those accounts that are still this
-        process'."""
-        receivers, connectors = self._parts.inbound.receivers, self._shared.connectors
-        for account in self._paused:
-            if account in connectors and account not in receivers.accounts:
-                self._reconfigure.start_account(account, connectors[account])
-        self._paused = []
+        """Open the connections of those accounts that are still this process'."""
+        receivers = self._parts.inbound.receivers
+        for account, connector in self._shared.connectors.items():
+            if self._has_begun(account) and account not in receivers.accounts:
+                self._reconfigure.start_account(account, connector)
 
     async def _begin_upkeep(self) -> None:
         outbound, recovery = self._parts.outbound, self._parts.recovery

@@ -257,10 +257,10 @@ async def test_a_kill_in_the_middle_of_an_answer_leaves_one_whole_answer(tmp_pat
             await bridge.connected(60)
             root = await local.say(slack, slack.people[0], "hello")
             await local.say(slack, slack.people[0], "@echo what was said?", root.id)
-            # A post to Teams that is under way at the kill would stay unproved, and not be shown.
-            while not all([len(await local.standing(spot)) >= 3 for spot in room]):  # noqa: ASYNC110
-                await asyncio.sleep(0.1)
-            await asyncio.sleep(0.3)
+            # A post to Teams that is under way at the kill would stay unproved, and not be shown. The
+            # bridge edits it only when it knows that it stands.
+            while not all([await edited(local, spot) for spot in room if spot != slack]):  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
             await bridge.kill()
             left = await growing(local, slack)
             await bridge.start()
@@ -286,6 +286,10 @@ async def test_a_kill_in_the_middle_of_an_answer_leaves_one_whole_answer(tmp_pat
 async def growing(local: SandboxProcess, spot: Spot) -> bool:
     messages = await local.standing(spot)
     return any(message.raw.get("streaming_state") == "in_progress" for message in messages)
+
+
+async def edited(local: SandboxProcess, spot: Spot) -> bool:
+    return any(message.edited for message in await local.standing(spot))
 
 
 async def ended(local: SandboxProcess, spot: Spot) -> bool:

@@ -36,7 +36,8 @@ _TO_ALL = (_ALL, _FREE)
 
 _LOOK = 0.5  # seconds between two looks at the others
 _POLL, _RARELY = 1.0, 3.0  # seconds between two looks for work that no call told of; with calls
-_TICK, _STOPPED = 0.25, 1.0  # seconds between two looks at the clock; and for a process that stood
+_TICK = 0.25  # seconds between two looks at the clock
+_STOPPED = 1.0  # ... and from which on this process was stopped in between
 _LOADS = 10.0  # seconds over which loads are measured
 _OUTCOME_POLL = 0.05  # seconds between two looks whether another process is done with a row
 _OUTCOME_SECONDS = 60.0
@@ -174,7 +175,7 @@ class Member:
                 await self._safely(self._step(sharing, revised))
                 await self._listen(sharing, revised)
         finally:
-            ending = [watching, *([self._following] if self._following is not None else [])]
+            ending = [task for task in (watching, self._following) if task is not None]
             for task in ending:
                 task.cancel()
             await asyncio.gather(*ending, return_exceptions=True)
