@@ -257,9 +257,10 @@ async def test_a_kill_in_the_middle_of_an_answer_leaves_one_whole_answer(tmp_pat
             await bridge.connected(60)
             root = await local.say(slack, slack.people[0], "hello")
             await local.say(slack, slack.people[0], "@echo what was said?", root.id)
-            # A post to Teams that is under way at the kill would stay unproved, and not be shown. The
-            # bridge edits it only when it knows that it stands.
-            while not all([await edited(local, spot) for spot in room if spot != slack]):  # noqa: ASYNC110
+            # A post to Teams that is under way at the kill would stay unproved, and not be shown.
+            # The bridge edits it only when it knows that it stands.
+            others = [spot for spot in room if spot != slack]
+            while not all([await edited(local, spot) for spot in others]):  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
             await bridge.kill()
             left = await growing(local, slack)
