@@ -6,9 +6,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import defaultdict, deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from functools import partial
+from typing import Protocol, TypeVar
 
 import structlog
 
@@ -27,7 +28,7 @@ from bridge.ports.store.recovery import RecoveryStore
 from bridge.router.inbound.queues import InboundQueues
 from bridge.router.recovery.gaps import Gaps
 from bridge.router.recovery.read_order import Places, Progress, Reading, Rounds
-from bridge.router.recovery.reconcile import Reconciler
+from bridge.router.recovery.reconcile import Compared, Reconciler
 from bridge.router.recovery.watchdog import ConnectionWatchdog
 from bridge.router.runtime.decoding import readable_events
 from bridge.router.runtime.timeouts import Timeouts
@@ -41,6 +42,9 @@ _SHORTEST_PAUSE = 0.25  # seconds, also where a platform asks for a shorter one
 # until it is closed for want of answers, or the process goes on and closes it.
 _LEFT_OPEN = 120.0
 _STOPPED = "stopped"  # a value between a clean stop and the next start
+_STORE_PAUSES = 3  # times that the pause between attempts grows while the store fails
+
+T = TypeVar("T")
 
 _AccountChannel = tuple[AccountId, str]  # a channel, by its key, as one account receives it
 
@@ -197,17 +201,19 @@ class CatchUp:
     async def _compare_soon(self, account: AccountId, channel: ChannelRef) -> None:
         key = (account, channel.key)
         run = self._runs.get(key)
-        self.reconciler.behind += 1
-        try:
-            await self._clock.sleep(self._timeouts.compare_again)
+
+        async def compare() -> None:
             until = await self._store.cursor(account, channel)
             if until is not None:
                 request_limit = self.reconciler.request_limit()
                 await self.reconciler.read(
                     account, channel, until, request_limit, lambda: run == self._runs.get(key)
                 )
-        except StoreError as error:
-            log.error("catch_up_failed", account=account, error=str(error))  # noqa: TRY400
+
+        self.reconciler.behind += 1
+        try:
+            await self._clock.sleep(self._timeouts.compare_again)
+            await self._while_store_fails(channel, compare)
         finally:
             self.reconciler.behind -= 1
 
@@ -383,8 +389,6 @@ class CatchUp:
                 await asyncio.wait(reads.values(), timeout=self._timeouts.reconcile_read_timeout)
                 if compare:
                     await self._reconcile(account, reads, runs, gap)
-        except StoreError as error:
-            log.error("catch_up_failed", account=account, error=str(error))  # noqa: TRY400
         finally:
             self.reconciler.behind -= 1
             for channel in channels:
@@ -426,23 +430,26 @@ class CatchUp:
             def is_latest_run(channel: ChannelRef = channel) -> bool:
                 return self._runs[account, channel.key] == runs[channel]
 
-            until = await self._store.cursor(account, channel)
-            if not is_latest_run():
-                continue
-            if until is None or (account, channel.key) not in self._current:
-                self._rounds.compared(account, channel)
-                continue
-            self._rounds.compare_begins(account)
-            result = await self.reconciler.read(
-                account, channel, until, request_limit, is_latest_run
-            )
+            async def compare(
+                channel: ChannelRef = channel, is_latest_run: Callable[[], bool] = is_latest_run
+            ) -> Compared:
+                until = await self._store.cursor(account, channel)
+                if until is None or (account, channel.key) not in self._current:
+                    return "whole"
+                self._rounds.compare_begins(account)
+                return await self.reconciler.read(
+                    account, channel, until, request_limit, is_latest_run
+                )
+
+            result = await self._while_store_fails(channel, compare)
             if result == "trouble" and tries < _ROUNDS:
                 waiting.append((channel, tries + 1))
                 continue
             if is_latest_run():
                 self._rounds.compared(account, channel)
             if result != "whole" and gap is not None:
-                await self._gaps.post_uncompared(account, channel, gap)
+                post = partial(self._gaps.post_uncompared, account, channel, gap)
+                await self._while_store_fails(channel, post)
 
     async def read(self, account: AccountId, channel: ChannelRef) -> None:
         """Read one held channel until that succeeds, once for all sessions that began before it.
@@ -458,31 +465,51 @@ class CatchUp:
         try:
             if self._queues.waits(channel.key):
                 reading.live_event_came()
-            while True:
-                if self._failures[key] >= self._timeouts.catch_up_tries:
-                    reading.end_hold()
-                async with self._reading[key]:
-                    if self._covered.get(key, 0) >= run or self._runs[key] != run:
-                        break  # a later session waits for its turn, too
-                    await self._work_off_known(account, channel, reading)
-                    result = await self._try(account, channel, reading)
-                    if not isinstance(result, _Again):
-                        self._covered[key], self._failures[key] = result.run, 0
-                        await self._go_on(account, channel, result)
-                        reading.end_hold()
-                        self._rounds.read(account, channel)
-                        await self._trust(account, channel, result)
-                        break
-                if reading.waits and result.pause > self._live_wait(account, channel):
+            attempt = partial(self._attempt, account, channel, run, reading)
+            while again := await self._while_store_fails(channel, attempt):
+                if reading.waits and again.pause > self._live_wait(account, channel):
                     self._end_hold(account, channel, reading)
-                await self._clock.sleep(result.pause)
-        except StoreError as error:
-            log.error("catch_up_failed", account=account, error=str(error))  # noqa: TRY400
+                await self._clock.sleep(again.pause)
         finally:
             self.behind -= 1
             letting_go.cancel()
             self._forget(channel, reading)
             reading.end_hold()
+
+    async def _attempt(
+        self, account: AccountId, channel: ChannelRef, run: int, reading: Reading
+    ) -> _Again | None:
+        """Returns when to try again; None when the channel is read, or a later session waits for
+        its turn to read it. Raises StoreError."""
+        key = (account, channel.key)
+        if self._failures[key] >= self._timeouts.catch_up_tries:
+            reading.end_hold()
+        async with self._reading[key]:
+            if self._covered.get(key, 0) >= run or self._runs[key] != run:
+                return None
+            await self._work_off_known(account, channel, reading)
+            result = await self._try(account, channel, reading)
+            if isinstance(result, _Again):
+                return result
+            await self._go_on(account, channel, result)
+            reading.end_hold()
+            self._rounds.read(account, channel)
+            await self._trust(account, channel, result)
+            self._covered[key], self._failures[key] = result.run, 0
+            return None
+
+    async def _while_store_fails(self, channel: ChannelRef, work: Callable[[], Awaitable[T]]) -> T:
+        """Do the work for a channel, anew as long as the store fails: nobody could go on without
+        it, and the live events that wait cannot be stored either."""
+        failures = 0
+        while True:
+            try:
+                return await work()
+            except StoreError as error:
+                pause = self._timeouts.backoff(min(failures, _STORE_PAUSES))
+                failures += 1
+                log.warning("catch_up_delayed", channel=channel.key, error=str(error), pause=pause)
+                await self._clock.sleep(pause)
 
     def _reading_of(self, account: AccountId, channel: ChannelRef) -> Reading:
         reading = Reading(self._queues, channel.key, self._clock, self._timeouts.longest_live_wait)
@@ -548,6 +575,8 @@ class CatchUp:
                 return _Unread(run)
             except RateLimited as error:
                 return _Again(max(error.retry_after, _SHORTEST_PAUSE))
+            except StoreError:
+                raise
             except BridgeError as error:
                 pause = self._timeouts.backoff(self._failures[key])
                 self._failures[key] += 1

@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 import structlog
 
 from bridge.content.text.emoji import canonical_emoji
-from bridge.errors import BridgeError, RateLimited, Refused
+from bridge.errors import BridgeError, RateLimited, Refused, StoreError
 from bridge.model import AccountId, ActorId, ChannelRef, MessageId, Raw
 from bridge.model.archive_records import ExpectedMessage, ExpectedPin
 from bridge.ports.abilities import Abilities
@@ -117,6 +117,8 @@ class Reconciler:
             except Refused as error:
                 log.warning("reconcile_rejected", channel=channel.key, error=str(error))
                 return "refused"
+            except StoreError:
+                raise
             except BridgeError as error:
                 pause = self._timeouts.backoff(failures)
                 failures += 1

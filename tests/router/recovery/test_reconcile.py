@@ -41,17 +41,17 @@ class FakeReadBack(FakeThatFetches):
     ) -> AsyncGenerator[Stretch, None]:
         self.pages += 1
         standing_texts = [
-            self._standing(post.id, post.text, own=post.operation is not None)
+            self._standing(channel.channel, post.id, post.text, own=post.operation is not None)
             for post in self.channels[channel.channel]
             if post.id not in self.hidden and not self.blind and post.id <= until
         ]
         yield Stretch(None, "000000", until, tuple(standing_texts))
 
-    def _standing(self, native_id: str, text: str, *, own: bool) -> Standing:
-        post, at = posted(self, native_id, text), self.edits.get(native_id)
+    def _standing(self, channel: str, native_id: str, text: str, *, own: bool) -> Standing:
+        post, at = posted(self, native_id, text, channel), self.edits.get(native_id)
         told = tuple(
             Reactions(emoji, 1, emoji, (actor_id_of("fake", str(self.account), who),))
-            for emoji, who in sorted(self.post("s", native_id).reactions)
+            for emoji, who in sorted(self.post(channel, native_id).reactions)
             if who != "us"
         )
         if at is None:
