@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections import defaultdict
 from dataclasses import dataclass
 
 import orjson
@@ -12,6 +10,7 @@ import structlog
 from bridge.errors import PlatformError, Refused, Unsettled
 from bridge.model import ChannelRef
 from bridge.ports.key_values import KeyValues
+from bridge.runtime.keyed_locks import KeyedLocks
 from connectors.discord import ids
 from connectors.discord.identity import BotIdentity
 from connectors.discord.rest import Rest
@@ -44,7 +43,7 @@ class Webhooks:
         self._key_values = key_values
         self._bot = bot
         self._by_channel: dict[str, Webhook] = {}
-        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._of_channel = KeyedLocks[str]()
         self._own_ids: set[str] = set()
         self._strangers: dict[str, bool] = {}
 
@@ -55,7 +54,7 @@ class Webhooks:
         """
         if cached := self._by_channel.get(channel.channel):
             return cached
-        async with self._locks[channel.channel]:
+        async with self._of_channel.hold(channel.channel):
             if cached := self._by_channel.get(channel.channel):
                 return cached
             webhook = await self._stored(channel) or await self._find_or_create(channel)
@@ -65,7 +64,7 @@ class Webhooks:
 
     async def forget(self, channel: ChannelRef, webhook: Webhook) -> None:
         """Drop a webhook that was deleted or whose token is no longer valid."""
-        async with self._locks[channel.channel]:
+        async with self._of_channel.hold(channel.channel):
             if self._by_channel.get(channel.channel) == webhook:
                 del self._by_channel[channel.channel]
                 await self._key_values.remove(ids.webhook_key(channel.channel))

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import structlog
@@ -27,6 +26,7 @@ from bridge.ports.clock import Clock
 from bridge.ports.store.translations import TranslationStore
 from bridge.router.rooms.options import Translation
 from bridge.runtime.asking import answer_of
+from bridge.runtime.keyed_locks import KeyedLocks
 from bridge.uacs import ContentPart, Message, TextPart
 
 log = structlog.get_logger()
@@ -48,7 +48,7 @@ class Translations:
         self._store = store
         self._agents = agents
         self._clock = clock
-        self._asking: defaultdict[tuple[str, str], asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._asking = KeyedLocks[tuple[str, str]]()
         self._resting: dict[str, float] = {}  # agent -> the monotonic time until it rests
 
     async def of(self, message: Message, wanted: Translation) -> Message | None:
@@ -80,17 +80,13 @@ class Translations:
         """From the store, or from the agent, which is asked once for all channels."""
         digest = hashlib.sha256("\0".join((wanted.agent, *texts)).encode()).hexdigest()[:32]
         key = (message, wanted.language)
-        try:
-            async with self._asking[key]:
-                known = await self._store.translation(message, wanted.language, digest)
-                if known is not None:
-                    return known
-                made = [await self._asked(text, wanted) for text in texts]
-                await self._store.put_translation(message, wanted.language, digest, made)
-                return made
-        finally:
-            if not self._asking[key].locked():
-                del self._asking[key]
+        async with self._asking.hold(key):
+            known = await self._store.translation(message, wanted.language, digest)
+            if known is not None:
+                return known
+            made = [await self._asked(text, wanted) for text in texts]
+            await self._store.put_translation(message, wanted.language, digest, made)
+            return made
 
     async def _asked(self, text: str, wanted: Translation) -> str:
         agent = self._agents.get(wanted.agent)

@@ -33,6 +33,7 @@ from bridge.router.recovery.watchdog import ConnectionWatchdog
 from bridge.router.runtime.decoding import readable_events
 from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.signals import ReactionsCameLate
+from bridge.runtime.keyed_locks import KeyedLocks
 
 log = structlog.get_logger()
 
@@ -135,7 +136,7 @@ class CatchUp:
         self._shared: set[AccountId] = set()
         self._started = self._stopping_at = clock.time()
         self._covered: dict[_AccountChannel, int] = {}  # the `run` of the last reading
-        self._reading: defaultdict[_AccountChannel, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._reading = KeyedLocks[_AccountChannel]()
         self._failures: defaultdict[_AccountChannel, int] = defaultdict(int)  # in a row
         self.behind = 0  # channels that are being read
         self._echoes: dict[tuple[AccountId, ChannelRef], str] = {}
@@ -484,7 +485,7 @@ class CatchUp:
         key = (account, channel.key)
         if self._failures[key] >= self._timeouts.catch_up_tries:
             reading.end_hold()
-        async with self._reading[key]:
+        async with self._reading.hold(key):
             if self._covered.get(key, 0) >= run or self._runs[key] != run:
                 return None
             await self._work_off_known(account, channel, reading)

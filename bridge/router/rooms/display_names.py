@@ -7,9 +7,7 @@ person's own channel shows the bare name, so the copies of the first one must no
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from types import MappingProxyType
@@ -25,6 +23,7 @@ from bridge.ports.store.people import PeopleStore
 from bridge.router.rooms.accounts import all_accounts
 from bridge.router.rooms.features import platform_name
 from bridge.router.rooms.rooms import Member, Room
+from bridge.runtime.keyed_locks import KeyedLocks
 
 _OURS = frozenset(map(skeleton, (BRIDGE_NAME, "UACS Bridge")))
 _SUFFIX = re.compile(r"[(\[{]([^()\[\]{}]+)[)\]}]\W*$")
@@ -47,14 +46,14 @@ class DisplayNames:
         self._admins = admins
         self._connectors = connectors
         self._names: dict[tuple[RoomId, ActorId], tuple[str, str]] = {}
-        self._deciding: defaultdict[RoomId, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._deciding = KeyedLocks[RoomId]()
 
     async def name_in(self, room: Room, author: Person) -> str:
         """Return the name of this author where the room is shown. Raises StoreError."""
         remembered = self._names.get((room.id, author.id))
         if remembered is not None and remembered[0] == author.name:
             return remembered[1]
-        async with self._deciding[room.id]:
+        async with self._deciding.hold(room.id):
             name = await self._decided(room, author)
         if len(self._names) >= _REMEMBERED:
             self._names.pop(next(iter(self._names)))

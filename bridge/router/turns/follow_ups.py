@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections import defaultdict
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
@@ -31,6 +29,7 @@ from bridge.router.turns.handovers import HandOvers
 from bridge.router.turns.proposals import ProposalCards
 from bridge.router.turns.selection import WITHIN, is_named
 from bridge.router.turns.sessions import TurnContext, session_of, spot_of
+from bridge.runtime.keyed_locks import KeyedLocks
 from bridge.uacs import Message
 
 log = structlog.get_logger()
@@ -59,7 +58,7 @@ class FollowUps:
         self._notices = notices
         self._proposals = proposals
         self._clock = clock
-        self._counting: defaultdict[RoomId, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._counting = KeyedLocks[RoomId]()
 
     @asynccontextmanager
     async def of(self, context: TurnContext, answer: Message) -> AsyncGenerator[Sequence[NewTurn]]:
@@ -83,7 +82,7 @@ class FollowUps:
         if hand_over is not None:
             gave = "gave the conversation back" if hand_over[0] == BACK else "handed over"
             why = f"{turn.agent} {gave} to it"
-        async with self._counting[room.id]:
+        async with self._counting.hold(room.id):
             before = await self._called_before(room) if mentioned else 0
             called = mentioned[: max(room.talk.turns - before, 0)]
             called_turns = tuple(

@@ -15,12 +15,12 @@ from collections.abc import (
 )
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from pathlib import Path
-from weakref import WeakValueDictionary
 
 from bridge.errors import FileMissing
 from bridge.model.blob_ids import file_id_of, sha256_of
 from bridge.ports.blobs import BlobRef, BlobTotal
 from bridge.ports.clock import Clock
+from bridge.runtime.keyed_locks import KeyedLocks
 from bridge.store.encrypted_files import MAGIC
 from bridge.store.part_files import PARTS, RESERVE
 from bridge.store.s3.bucket import Bucket, Found, Listed, Retries
@@ -73,13 +73,13 @@ class S3Blobs:
         self._clock = clock
         self._reserve = reserve
         self._key = key
-        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._alone_with = KeyedLocks[str]()  # a file is put, or removed if it is old
 
     async def put(self, chunks: AsyncIterable[bytes], *, limit: int) -> BlobRef:
         """Store a stream, as `Blobs.put`; bytes that are stored already are not sent again."""
         async with self._gathered(chunks, limit, self._key) as whole:
             digest = sha256_of(whole.ref.file_id) or ""
-            async with self._alone_with(digest):
+            async with self._alone_with.hold(digest):
                 await self._keep(digest, whole)
         return whole.ref
 
@@ -166,13 +166,6 @@ class S3Blobs:
     ) -> AbstractAsyncContextManager[Gathered]:
         return gathered(chunks, limit=limit, folder=self._folder, reserve=self._reserve, key=key)
 
-    @asynccontextmanager
-    async def _alone_with(self, digest: str) -> AsyncGenerator[None]:
-        """A file is put, or removed if it is old: one after the other in this process."""
-        lock = self._locks.setdefault(digest, asyncio.Lock())
-        async with lock:
-            yield
-
     async def _keep(self, digest: str, whole: Gathered) -> None:
         """A file that is there already counts as new, and one of another size is replaced: it is
         damaged, or not encrypted as it is to be."""
@@ -188,7 +181,7 @@ class S3Blobs:
             await self._bucket.write(name, whole.content, notes)
 
     async def _remove(self, digest: str, before: float | None) -> bool:
-        async with self._alone_with(digest):
+        async with self._alone_with.hold(digest):
             found = await self._bucket.read(_name(digest), 0, 1)
             if found is None or (
                 before is not None and await self._last_put(digest, found) >= before
