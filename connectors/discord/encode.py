@@ -13,6 +13,7 @@ from bridge.content.cards.reader import NO_CARDS, Cards, is_rich
 from bridge.content.markdown import markdown_to_text
 from bridge.content.messages.calls import calls_in_slots, copy_call, post_call, standing_copies
 from bridge.content.messages.parts import message_text
+from bridge.content.messages.written_once import WrittenOnce
 from bridge.content.safety.mentions import with_counterparts
 from bridge.content.text.names import cut_name
 from bridge.content.text.split import cut_text, split_text
@@ -75,6 +76,7 @@ _GAP = "\u200a"  # a hair space: Discord accepts it, and it is hardly visible
 # The six pictures that Discord shows for users without one (docs: reference#image-formatting).
 _STAND_INS = "https://cdn.discordapp.com/embed/avatars"
 _URL = re.compile(r"https?://[^\s\"<>]{1,2040}")
+_WRITTEN = WrittenOnce[tuple[list[Body], tuple[Loss, ...]]]()
 
 
 def encode(delivery: Delivery, cards: Cards = NO_CARDS, files: Files | None = None) -> Encoded:
@@ -206,6 +208,21 @@ def _rate_limits(delivery: Delivery, rule: str) -> tuple[RateLimitKey, ...]:
 
 
 def _bodies(
+    delivery: Delivery, byline: Byline, cards: Cards, files: Files | None
+) -> tuple[list[Body], tuple[Loss, ...]]:
+    write = partial(_written, delivery, byline, cards, files)
+    return _WRITTEN.of(delivery, _seen_above(delivery, byline), cards, files, write=write)
+
+
+def _seen_above(delivery: Delivery, byline: Byline) -> tuple[object, ...]:
+    """Return what the lines above a message show beside the quoted words."""
+    channel, quoted = delivery.operation.channel, delivery.quoted
+    answers = quoted is not None and quoted.native_id is not None
+    linked = (channel, delivery.thread) if answers else None
+    return linked, byline.name if ids.is_direct(channel) else None
+
+
+def _written(
     delivery: Delivery, byline: Byline, cards: Cards, files: Files | None
 ) -> tuple[list[Body], tuple[Loss, ...]]:
     if is_rich(delivery.message):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from pydantic import JsonValue
 
@@ -14,6 +15,7 @@ from bridge.content.cards.tree import Asset
 from bridge.content.markdown import markdown_to_text
 from bridge.content.messages.calls import copy_call, post_call, standing_copies
 from bridge.content.messages.parts import message_text
+from bridge.content.messages.written_once import WrittenOnce
 from bridge.content.safety.mentions import with_counterparts
 from bridge.content.text.plain import text_to_plain
 from bridge.content.text.split import cut_text
@@ -63,6 +65,9 @@ class _Content:
     card: str = ""
 
 
+_WRITTEN = WrittenOnce[tuple[_Content, tuple[Loss, ...]]]()
+
+
 def encode(
     delivery: Delivery, form: Form, cards: Cards = NO_CARDS, files: Files | None = None
 ) -> Encoded:
@@ -98,6 +103,13 @@ def encode(
 
 
 def _content(
+    delivery: Delivery, cards: Cards, files: Files | None
+) -> tuple[_Content, tuple[Loss, ...]]:
+    write = partial(_written, delivery, cards, files)
+    return _WRITTEN.of(delivery, cards, files, write=write)
+
+
+def _written(
     delivery: Delivery, cards: Cards, files: Files | None
 ) -> tuple[_Content, tuple[Loss, ...]]:
     message, losses = delivery.message, ()

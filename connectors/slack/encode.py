@@ -15,6 +15,7 @@ from bridge.content.cards.reader import NO_CARDS, Cards, is_rich
 from bridge.content.markdown import markdown_to_text, text_to_markdown
 from bridge.content.messages.calls import copy_call, post_call, standing_copies
 from bridge.content.messages.parts import message_text
+from bridge.content.messages.written_once import WrittenOnce
 from bridge.content.safety.mentions import with_counterparts
 from bridge.content.text.names import cut_name
 from bridge.content.text.split import cut_text, split_text
@@ -67,6 +68,7 @@ _STAND_INS = (
 _NOTHING_YET = "…"
 _SECTION = 2950  # encoded characters: a section takes 3,000
 _NOT_WHISPERED = ("metadata", "unfurl_links", "unfurl_media", "mrkdwn")
+_WRITTEN = WrittenOnce[tuple[list[Body], tuple[Loss, ...]]]()
 
 
 def encode(delivery: Delivery, cards: Cards = NO_CARDS, files: Files | None = None) -> Encoded:
@@ -133,6 +135,13 @@ def _stands_below(files: Receipt, above: list[Receipt | None]) -> bool:
 
 
 def _bodies(
+    delivery: Delivery, cards: Cards, files: Files | None
+) -> tuple[list[Body], tuple[Loss, ...]]:
+    write = partial(_written, delivery, cards, files)
+    return _WRITTEN.of(delivery, cards, files, write=write)
+
+
+def _written(
     delivery: Delivery, cards: Cards, files: Files | None
 ) -> tuple[list[Body], tuple[Loss, ...]]:
     bodies, losses = _bodies_of(delivery, cards, files)

@@ -15,6 +15,7 @@ from bridge.content.cards.reader import NO_CARDS, Cards, is_rich
 from bridge.content.markdown import markdown_to_text
 from bridge.content.messages.calls import calls_in_slots, copy_call, post_call, standing_copies
 from bridge.content.messages.parts import message_text
+from bridge.content.messages.written_once import WrittenOnce
 from bridge.content.safety.mentions import with_counterparts
 from bridge.content.text.split import split_text, utf16_length
 from bridge.content.text.tree import CodeBlock, Document, Heading, Spoiler, Table
@@ -45,6 +46,8 @@ from connectors.teams.marks import encode_mark
 from connectors.teams.mentions import with_mentions
 from connectors.teams.rich import Body, rich_bodies
 from connectors.teams.text import text_to_teams
+
+_WRITTEN = WrittenOnce[tuple[list[Body], tuple[Loss, ...]]]()
 
 
 def encode(
@@ -85,6 +88,17 @@ class Typing:
 
 
 def _bodies(
+    delivery: Delivery, byline: Byline, cards: Cards, files: Files | None
+) -> tuple[list[Body], tuple[Loss, ...]]:
+    channel = delivery.operation.channel
+    personal = channel if ids.is_personal(channel) else None
+    apart = isinstance(delivery.operation, EditMessage)
+    seen = (byline.name, byline.agent, delivery.sources, personal, apart, cards, files)
+    write = partial(_written, delivery, byline, cards, files)
+    return _WRITTEN.of(delivery, *seen, write=write)
+
+
+def _written(
     delivery: Delivery, byline: Byline, cards: Cards, files: Files | None
 ) -> tuple[list[Body], tuple[Loss, ...]]:
     above, counterparts = Above(byline.name, delivery.quoted), delivery.counterparts

@@ -167,7 +167,7 @@ def _with_mention(platform: str, value: Any, chance: random.Random) -> Any:
     return changed
 
 
-def _cases(platform: str, source: str) -> list[Case]:
+def cases_of(platform: str, source: str) -> list[Case]:
     if source == "examples":
         return [Case(platform, name, payload) for name, payload in EXAMPLES[platform].items()]
     return list(cases(platform))[:: ONE_IN[platform]]
@@ -208,7 +208,7 @@ def delivery(
 @pytest.mark.parametrize("source", ["examples", pytest.param("corpus", marks=WITH_CORPUS)])
 def test_a_copy_in_another_channel_mentions_nobody(source: str, platform: str, by: str) -> None:
     sent = 0
-    for case in _cases(platform, source):
+    for case in cases_of(platform, source):
         try:
             copy = delivery(platform, with_mentions(case), by)
         except BridgeError:
@@ -227,7 +227,7 @@ def test_translate_makes_a_copy_that_mentions_nobody(
     source: str, platform: str, over_uacs: bool
 ) -> None:
     made = 0
-    for case in _cases(platform, source):
+    for case in cases_of(platform, source):
         native: Any = with_mentions(case)
         if platform == "discord" and isinstance(native, dict):
             native.pop("allowed_mentions", None)  # it would say what the author wants
