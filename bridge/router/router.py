@@ -138,6 +138,7 @@ class Router:
         drain = self._shared.timeouts.drain if self._shared.cluster.is_alive else 0.0
         await self.parts.outbound.lanes.close(drain)
         recovery.catch_up.receivers_stop()
+        inbound.queues.keep_held()
         background.cancel()
         for watch in self._watches:
             watch.cancel()

@@ -107,6 +107,7 @@ class Sharing:
             await self._end_upkeep()
         accounts = [account for one in assignments if (account := account_of(one)) is not None]
         await asyncio.gather(*(self._reconfigure.stop_account(account) for account in accounts))
+        await parts.inbound.queues.let_go()  # what waits for a reading is left unread
         for account in accounts:
             await self._inbox.until_kept(account)
             try:
@@ -116,7 +117,6 @@ class Sharing:
         is_ours = parts.rooms.responsibility.is_ours
         parts.inbound.orphans.let_go(is_ours)
         await parts.inbound.fetcher.let_go(is_ours)
-        await parts.inbound.queues.let_go()
         await parts.turns.queue.let_go()
         await parts.inbound.feedback.let_go()
         await parts.outbound.lanes.let_go(self._shared.timeouts.drain)

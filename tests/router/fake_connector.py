@@ -419,3 +419,19 @@ class FakeWithHistory(FakeConnector):
             if mine and post.id > (after or ""):
                 return Receipt(slot=call.slot, native_id=post.id, thread=post.thread)
         return None
+
+
+class SlowHistory(FakeWithHistory):
+    """Takes three seconds to show what was said."""
+
+    async def read_after(
+        self,
+        channel: ChannelRef,
+        cursor: str,
+        threads: Sequence[str],
+        *,
+        wait_limit: float | None = None,
+    ) -> AsyncIterator[Raw]:
+        await self._clock.sleep(3)
+        async for raw in super().read_after(channel, cursor, threads, wait_limit=wait_limit):
+            yield raw

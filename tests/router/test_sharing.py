@@ -18,7 +18,7 @@ from bridge.router import AgentMembership
 from bridge.store import SqliteStore
 from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
-from tests.router.fake_connector import FakeConnector, FakeWithHistory
+from tests.router.fake_connector import FakeConnector, FakeWithHistory, SlowHistory
 
 SALES, BILLING, WEB = (account_assignment(AccountId(name)) for name in ("sales", "billing", "web"))
 HELPER = agent_assignment("helper")
@@ -182,6 +182,30 @@ async def test_a_row_that_another_process_kept_goes_before_what_the_history_show
         await clock.advance(20)
 
         assert billing.texts("b") == ["before", "kept elsewhere", "missed"]
+
+
+async def test_what_waits_for_a_reading_is_left_to_the_next_owner(clock: FakeClock) -> None:
+    sales, billing = SlowHistory("sales", clock), FakeConnector("billing", clock)
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
+    rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
+    everything = {SALES, BILLING}
+    rig.cluster = others = Others(*everything)
+    async with rig.run() as router:
+        await router.sharing.take(everything)
+        await clock.advance(20)
+        sales.raw("s", "missed")
+        router.inbox.session_began(sales.account)
+        await sales.say("s", "live")
+        others.own = {BILLING}
+        await router.sharing.give_up({SALES})
+        await clock.advance(1)
+        assert billing.texts("b") == []
+
+        others.own = everything
+        await router.sharing.take({SALES})
+        router.inbox.session_began(sales.account)
+        await clock.advance(20)
+        assert billing.texts("b") == ["missed", "live"]
 
 
 @pytest.mark.parametrize(

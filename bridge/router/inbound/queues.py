@@ -39,6 +39,7 @@ class InboundQueues:
         self._row_due = row_due
         self._sources: dict[str, _Source] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._keeps_held = False
 
     def put(self, row: InboxRow) -> None:
         """Queue a row behind the others of its source."""
@@ -87,11 +88,18 @@ class InboundQueues:
 
     def release(self, key: str) -> None:
         """End one hold; after the last, the rows go on in the platform's order."""
+        if self._keeps_held:
+            return
         source = self._sources[key]
         source.holds -= 1
         if not source.holds:
             source.rows = deque(sorted(source.rows, key=lambda row: row.raw.order_key))
             self._go_on(key, source)
+
+    def keep_held(self) -> None:
+        """End no hold any more, because the process stops: readings that end now were interrupted,
+        and the rows that wait for them are the next process'."""
+        self._keeps_held = True
 
     async def finish(self, key: str, *, until: str) -> None:
         """Work on a held source's rows that are not later than this order key, the rest waits."""
