@@ -98,7 +98,7 @@ class Router:
         """Read what is kept in memory, and begin what looks after the accounts."""
         recovery = self.parts.recovery
         await self.sharing.load()
-        await recovery.catch_up.start()
+        await recovery.last_stop.start()
         await recovery.other_bridges.start()
         await recovery.watchdog.start()
         self._watches = [
@@ -137,7 +137,7 @@ class Router:
         # Whose store refuses it waits for nothing: others work for it.
         drain = self._shared.timeouts.drain if self._shared.cluster.is_alive else 0.0
         await self.parts.outbound.lanes.close(drain)
-        recovery.catch_up.receivers_stop()
+        recovery.last_stop.receivers_stop()
         inbound.queues.keep_held()
         background.cancel()
         for watch in self._watches:

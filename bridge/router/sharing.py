@@ -82,7 +82,7 @@ class Sharing:
         self._shared.background.spawn(awaiting, "first sessions")
         await parts.recovery.other_bridges.load(accounts)
         for account in accounts:
-            await parts.recovery.catch_up.take(account)
+            await parts.recovery.last_stop.take(account)
         # Those of what was ours before are in their queues.
         for row in await self._shared.store.waiting_rows():
             if parts.rooms.responsibility.of_payload(row.raw) in assignments:

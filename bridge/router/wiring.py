@@ -80,6 +80,7 @@ from bridge.router.recovery.backfill import Backfill
 from bridge.router.recovery.catch_up import CatchUp
 from bridge.router.recovery.channel_reader import ChannelReader
 from bridge.router.recovery.gaps import Gaps
+from bridge.router.recovery.last_stop import LastStop
 from bridge.router.recovery.other_bridges import OtherBridges, SendingStopped, StopNotices
 from bridge.router.recovery.reconcile import Reconciler
 from bridge.router.recovery.watchdog import ConnectionWatchdog
@@ -242,6 +243,7 @@ class RecoveryParts:
     watchdog: ConnectionWatchdog
     other_bridges: OtherBridges
     catch_up: CatchUp
+    last_stop: LastStop
     reader: ChannelReader
     backfill: Backfill
 
@@ -611,12 +613,15 @@ def wire_recovery(
     reconciler = Reconciler(
         store, connectors, inbound.queues, inbound.history_starts, clock, timeouts
     )
+    last_stop = LastStop(store, clock, timeouts)
     catch_up = CatchUp(
         store, connectors, inbound.queues, reconciler, Gaps(all_rooms, connectors, notices),
-        watchdog, shared.cluster, clock, timeouts,
+        watchdog, last_stop, shared.cluster, clock, timeouts,
     )  # fmt: skip
     signals.reactions_came_late.subscribe(catch_up.reactions_came_late)
-    reader = ChannelReader(connectors, all_rooms, rooms.directs, catch_up, shared.background)
+    reader = ChannelReader(
+        connectors, all_rooms, rooms.directs, catch_up, last_stop, shared.background
+    )
     signals.direct_channel_opened.subscribe(reader.direct_channel_opened)
     other_bridges = OtherBridges(
         store, connectors, clock, timeouts, outbound.stopped, outbound.own_posts,
@@ -629,8 +634,8 @@ def wire_recovery(
         inbound.fetcher, clock, timeouts,
     )  # fmt: skip
     return RecoveryParts(
-        watchdog=watchdog, other_bridges=other_bridges, catch_up=catch_up, reader=reader,
-        backfill=backfill,
+        watchdog=watchdog, other_bridges=other_bridges, catch_up=catch_up, last_stop=last_stop,
+        reader=reader, backfill=backfill,
     )  # fmt: skip
 
 

@@ -4,9 +4,8 @@ live events."""
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import defaultdict, deque
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, TypeVar
@@ -14,19 +13,21 @@ from typing import Protocol, TypeVar
 import structlog
 
 from bridge.errors import BridgeError, RateLimited, Refused, StoreError
-from bridge.model import AccountId, ChannelRef, MessagePosted, Raw, join_key
+from bridge.model import AccountId, ChannelRef, MessagePosted, Raw
 from bridge.ports.abilities.platform_history import PlatformHistory, Unreadable
 from bridge.ports.clock import Clock
 from bridge.ports.cluster import Cluster
 from bridge.ports.connector import Connector
 from bridge.ports.store.conversations import ConversationStore
 from bridge.ports.store.inbox import InboxStore
-from bridge.ports.store.key_values import ROUTER_VALUES, KeyValueStore
+from bridge.ports.store.key_values import KeyValueStore
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.reactions import ReactionStore
 from bridge.ports.store.recovery import RecoveryStore
 from bridge.router.inbound.queues import InboundQueues
 from bridge.router.recovery.gaps import Gaps
+from bridge.router.recovery.last_stop import AccountChannel, LastStop
+from bridge.router.recovery.missed import Missed
 from bridge.router.recovery.read_order import Places, Progress, Reading, Rounds
 from bridge.router.recovery.reconcile import Compared, Reconciler
 from bridge.router.recovery.watchdog import ConnectionWatchdog
@@ -39,15 +40,9 @@ log = structlog.get_logger()
 
 _ROUNDS = 3  # comparisons of a failing channel, each after those of the others
 _SHORTEST_PAUSE = 0.25  # seconds, also where a platform asks for a shorter one
-# Seconds for which a platform may hand events to the connection of a process that died or stopped:
-# until it is closed for want of answers, or the process goes on and closes it.
-_LEFT_OPEN = 120.0
-_STOPPED = "stopped"  # a value between a clean stop and the next start
 _STORE_PAUSES = 3  # times that the pause between attempts grows while the store fails
 
 T = TypeVar("T")
-
-_AccountChannel = tuple[AccountId, str]  # a channel, by its key, as one account receives it
 
 
 @dataclass(frozen=True)
@@ -106,6 +101,7 @@ class CatchUp:
         reconciler: Reconciler,
         gaps: Gaps,
         watchdog: ConnectionWatchdog,
+        last_stop: LastStop,
         cluster: Cluster,
         clock: Clock,
         timeouts: Timeouts,
@@ -117,41 +113,32 @@ class CatchUp:
         self._history_starts = reconciler.history_starts
         self._gaps = gaps
         self._watchdog = watchdog
+        self._last_stop = last_stop
         self._cluster = cluster
         self._clock = clock
         self._timeouts = timeouts
-        self._current: set[_AccountChannel] = set()
-        self._runs: dict[_AccountChannel, int] = {}
+        self._current: set[AccountChannel] = set()
+        self._runs: dict[AccountChannel, int] = {}
         self._places: defaultdict[AccountId, Places] = defaultdict(Places)
         self._rounds = Rounds(clock)
         self._readings: defaultdict[str, set[Reading]] = defaultdict(set)
-        # When the last process stopped, and when it gave an account up, if it noted that.
-        self._stopped: float | None = None
-        self._given_up: dict[AccountId, float] = {}
-        self._taken: dict[AccountId, float] = {}
-        self._unread_at_stop: set[_AccountChannel] = set()
-        # Until when a process that died or was stopped may have left a connection of an account
-        # open, and whether the platform counts one.
-        self._left_open: dict[AccountId, float] = {}
-        self._shared: set[AccountId] = set()
-        self._started = self._stopping_at = clock.time()
-        self._covered: dict[_AccountChannel, int] = {}  # the `run` of the last reading
-        self._reading = KeyedLocks[_AccountChannel]()
-        self._failures: defaultdict[_AccountChannel, int] = defaultdict(int)  # in a row
+        self._covered: dict[AccountChannel, int] = {}  # the `run` of the last reading
+        self._reading = KeyedLocks[AccountChannel]()
+        self._failures: defaultdict[AccountChannel, int] = defaultdict(int)  # in a row
         self.behind = 0  # channels that are being read
         self._echoes: dict[tuple[AccountId, ChannelRef], str] = {}
         self._noted = 0.0
-        self._awaited: set[_AccountChannel] = set()
-        self._read_until: dict[_AccountChannel, str] = {}
-        self._latest: dict[_AccountChannel, str] = {}  # the latest order key of a live event
+        self._awaited: set[AccountChannel] = set()
+        self._read_until: dict[AccountChannel, str] = {}
+        self._latest: dict[AccountChannel, str] = {}  # the latest order key of a live event
         self._comparing: dict[tuple[AccountId, ChannelRef], asyncio.Task[None]] = {}
         # Channels without a cursor that begin with a live post of this session.
-        self._begun: set[_AccountChannel] = set()
+        self._begun: set[AccountChannel] = set()
 
     def is_current(self, account: AccountId, channel: ChannelRef) -> bool:
         """Whether live events of the channel may move its cursor: it was read, and no post before
         them may have gone to another connection."""
-        return (account, channel.key) in self._current and not self._may_share(account)
+        return (account, channel.key) in self._current and not self._last_stop.may_share(account)
 
     def may_begin_with(self, raw: Raw) -> bool:
         """Whether this may be the first live post of a channel that is still to be read."""
@@ -227,58 +214,13 @@ class CatchUp:
         if self._clock.time() - self._noted >= self._timeouts.echo_interval:
             await self._note_echoes()
 
-    async def start(self) -> None:
-        """Read how the last process stopped. The note is removed: a crash leaves none. Raises
-        StoreError."""
-        value = await self._store.get_value(ROUTER_VALUES, _STOPPED)
-        await self._store.remove_value(ROUTER_VALUES, _STOPPED)
-        if value is not None:
-            note = json.loads(value)
-            self._stopped = float(note["at"])
-            self._unread_at_stop = {(AccountId(account), key) for account, key in note["unread"]}
-
-    async def take(self, account: AccountId) -> None:
-        """Read how another process gave the account up. The note is removed: a crash leaves none.
-        Raises StoreError."""
-        key = _given_up(account)
-        value = await self._store.get_value(ROUTER_VALUES, key)
-        self._given_up.pop(account, None)
-        self._left_open[account] = self._clock.time() + _LEFT_OPEN
-        if value is not None:
-            await self._store.remove_value(ROUTER_VALUES, key)
-            note = json.loads(value)
-            self._given_up[account] = float(note["at"])
-            self._unread_at_stop |= {(account, channel) for channel in note["unread"]}
-            self._left_open[account] = float(note.get("left_open", 0.0))
-        self._taken[account] = self._clock.time()
-
-    def note_connections(self, account: AccountId, *, alone: bool) -> None:
-        """Note whether the platform counts our connection of the account alone. Another one is
-        taken for that of a process which did not give the account up, for it died or was stopped a
-        moment ago; or for one of our own, which we have just lost."""
-        (self._shared.discard if alone else self._shared.add)(account)
-
     def may_follow_a_missed_post(self, raw: Raw) -> bool:
         """Whether this is a post, and one before it may have gone to another connection, which will
         bring it later or never."""
-        if not self._may_share(raw.account):
+        if not self._last_stop.may_share(raw.account):
             return False
         events = readable_events(self._connectors[raw.account], raw)
         return any(isinstance(event, MessagePosted) for event in events)
-
-    def _may_share(self, account: AccountId) -> bool:
-        """Whether another connection of the account, which nobody reads, may still be open."""
-        left_open = self._left_open.get(account, 0.0)
-        return account in self._shared and self._clock.time() < left_open
-
-    def receivers_stop(self) -> None:
-        """Note that nothing is received from now on."""
-        self._stopping_at = self._clock.time()
-
-    async def _note_stop(self) -> None:
-        unread = sorted(self._runs.keys() - self._current)
-        note = json.dumps({"at": self._stopping_at, "unread": unread})
-        await self._store.put_value(ROUTER_VALUES, _STOPPED, note)
 
     def live_event_kept(self, raw: Raw) -> None:
         """Read the channel of this live event, if it is held, before channels without live
@@ -299,7 +241,7 @@ class CatchUp:
         await asyncio.gather(*self._comparing.values(), return_exceptions=True)
         try:
             await self._note_echoes()
-            await self._note_stop()
+            await self._last_stop.note_stop(self._runs.keys() - self._current)
         except StoreError as error:
             log.warning("cursors_write_failed", error=str(error))
 
@@ -336,9 +278,7 @@ class CatchUp:
         await asyncio.gather(*comparing, return_exceptions=True)
         await self._note_echoes()
         own = {key for key in self._runs.keys() | self._awaited if key[0] == account}
-        unread = sorted(channel for _, channel in own - self._current)
-        left_open = self._left_open.pop(account, 0.0)
-        note = json.dumps({"at": self._clock.time(), "unread": unread, "left_open": left_open})
+        unread = [channel for _, channel in own - self._current]
         for key in own & self._awaited:
             self._queues.release(key[1])
         self._awaited -= own
@@ -348,8 +288,7 @@ class CatchUp:
             for key in own:
                 noted.pop(key, None)
         self._rounds.forget(account)
-        self._unread_at_stop -= own
-        await self._store.put_value(ROUTER_VALUES, _given_up(account), note)
+        await self._last_stop.give_up(account, unread)
 
     def lose_sight_of(self, account: AccountId, channels: list[ChannelRef]) -> list[ChannelRef]:
         """Hold the channels until they are read, because events may have been missed. Returns those
@@ -524,15 +463,8 @@ class CatchUp:
             del self._readings[channel.key]
 
     def _live_wait(self, account: AccountId, channel: ChannelRef) -> float:
-        """How long live events wait for the platform's limits. Shorter in the first session after
-        a clean stop a moment ago: only messages of that moment may have been missed."""
-        key, stopped, began = (account, channel.key), self._stopped, self._started
-        if account in self._taken:
-            stopped, began = self._given_up.get(account), self._taken[account]
-        first = self._runs.get(key, 0) <= 1 and key not in self._unread_at_stop
-        if stopped is None or not first or began - stopped > self._timeouts.clean_stop:
-            return self._timeouts.live_wait
-        return self._timeouts.live_wait_after_clean_stop
+        first = self._runs.get((account, channel.key), 0) <= 1
+        return self._last_stop.live_wait(account, channel, first=first)
 
     async def _let_go(self, account: AccountId, channel: ChannelRef, reading: Reading) -> None:
         await reading.longest_wait_ends()
@@ -679,12 +611,12 @@ class CatchUp:
         threads: Sequence[str],
         reading: Reading,
         deadline: float,
-    ) -> _Missed:
+    ) -> Missed:
         """What was missed. A reading that is not urgent begins anew, urgently, when a live event
         comes: it may be waiting for a limit behind all others."""
 
-        async def collect() -> _Missed:
-            missed = _Missed(self._timeouts.most_posts)
+        async def collect() -> Missed:
+            missed = Missed(self._timeouts.most_posts)
             limit = deadline if reading.waits else None
             async for item in history.read_after(channel, cursor, threads, wait_limit=limit):
                 missed.add(item)
@@ -694,41 +626,3 @@ class CatchUp:
             missed = await reading.unless_live_event_comes(asyncio.create_task(collect()))
             if missed is not None:
                 return missed
-
-
-class _Missed:
-    """What catch-up found of one channel: the newest posts, and what is left out of it."""
-
-    def __init__(self, most: int) -> None:
-        self.posts: deque[Raw] = deque()
-        self._most = most
-        self._left_out: list[Raw] = []  # the first and the last of them
-        self._count = 0
-        self._unreadable: list[Unreadable] = []
-
-    def add(self, item: Raw | Unreadable) -> None:
-        if isinstance(item, Unreadable):
-            self._unreadable.append(item)
-            return
-        self.posts.append(item)
-        if len(self.posts) > self._most:
-            self._left_out = [*self._left_out[:1], self.posts.popleft()]
-            self._count += 1
-
-    def gaps(self, connector: Connector) -> Iterator[Unreadable]:
-        yield from self._unreadable
-        if self._left_out:
-            first, last = self._left_out[0], self._left_out[-1]
-            yield Unreadable(_posted_at(connector, first), _posted_at(connector, last), self._count)
-
-
-def _given_up(account: AccountId) -> str:
-    """The key of the note of a process that gave an account up."""
-    return join_key("given up", account)
-
-
-def _posted_at(connector: Connector, raw: Raw) -> float:
-    try:
-        return connector.decode(raw)[0].time.timestamp()
-    except (BridgeError, IndexError):
-        return 0.0

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Set
 from bridge.model import AccountId, ChannelRef, Raw
 from bridge.model.room_records import DirectEnd
 from bridge.router.recovery.catch_up import CatchUp
+from bridge.router.recovery.last_stop import LastStop
 from bridge.router.rooms.direct_messages import DirectMessages
 from bridge.router.rooms.rooms import Rooms
 from bridge.router.runtime.background import Background
@@ -23,6 +24,7 @@ class ChannelReader:
         rooms: Rooms,
         directs: DirectMessages,
         catch_up: CatchUp,
+        last_stop: LastStop,
         background: Background,
     ) -> None:
         """`accounts`: those whose gap before this start was not announced yet."""
@@ -30,6 +32,7 @@ class ChannelReader:
         self._rooms = rooms
         self._directs = directs
         self._catch_up = catch_up
+        self._last_stop = last_stop
         self._background = background
         self._readings: dict[AccountId, set[asyncio.Task[None]]] = {}
 
@@ -43,7 +46,7 @@ class ChannelReader:
         """Something may have been missed: read every channel that this account listens to, or the
         given one if it is among them. `alone`: whether all further events come here."""
         if channel is None:
-            self._catch_up.note_connections(account, alone=alone)
+            self._last_stop.note_connections(account, alone=alone)
         channels = [
             inbound_channel
             for inbound_channel in self.inbound_channels(account)
