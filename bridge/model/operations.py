@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, SkipValidation, TypeAdapter
 
 from bridge.model.loss import Loss
 from bridge.model.people import Byline, Person
@@ -314,7 +314,8 @@ class Call(BaseModel):
 
     - `slot`: the copy of the message that it makes or changes (0, 1, ...; from
       `FIRST_SLOT_OF_FILES` on for copies with files alone).
-    - `body`: the request in the platform's own format.
+    - `body`: the request in the platform's own format. Calls that show the same content share parts
+      of it: nobody changes it.
     - `native_id`: the copy that is edited or deleted.
     - `files`: uploaded before the call.
     """
@@ -329,7 +330,7 @@ class Call(BaseModel):
     thread: str | None = None
     native_id: str | None = None
     rate_limits: tuple[RateLimitKey, ...] = ()
-    body: dict[str, JsonValue]
+    body: SkipValidation[dict[str, JsonValue]]
     files: tuple[Upload, ...] = ()
 
 
