@@ -81,8 +81,7 @@ class Sharing:
         awaiting = parts.recovery.catch_up.stop_awaiting(accounts)
         self._shared.background.spawn(awaiting, "first sessions")
         await parts.recovery.other_bridges.load(accounts)
-        for account in accounts:
-            await parts.recovery.last_stop.take(account)
+        await asyncio.gather(*map(parts.recovery.last_stop.take, accounts))
         # Those of what was ours before are in their queues.
         for row in await self._shared.store.waiting_rows():
             if parts.rooms.responsibility.of_payload(row.raw) in assignments:
@@ -106,21 +105,24 @@ class Sharing:
         if UPKEEP in assignments:
             await self._end_upkeep()
         accounts = [account for one in assignments if (account := account_of(one)) is not None]
+        # The receivers end later: some platforms answer calls over the connection of the events.
+        await parts.outbound.lanes.let_go(self._shared.timeouts.drain)
         await asyncio.gather(*(self._reconfigure.stop_account(account) for account in accounts))
         await parts.inbound.queues.let_go()  # what waits for a reading is left unread
-        for account in accounts:
-            await self._inbox.until_kept(account)
-            try:
-                await parts.recovery.reader.let_go(account)
-            except StoreError as error:  # some messages are read once more
-                log.warning("cursors_write_failed", account=account, error=str(error))
+        await asyncio.gather(*map(self._stop_reading, accounts))
         is_ours = parts.rooms.responsibility.is_ours
         parts.inbound.orphans.let_go(is_ours)
         await parts.inbound.fetcher.let_go(is_ours)
         await parts.turns.queue.let_go()
         await parts.inbound.feedback.let_go()
-        await parts.outbound.lanes.let_go(self._shared.timeouts.drain)
         self._put.clear()
+
+    async def _stop_reading(self, account: AccountId) -> None:
+        await self._inbox.until_kept(account)
+        try:
+            await self._parts.recovery.reader.let_go(account)
+        except StoreError as error:  # some messages are read once more
+            log.warning("cursors_write_failed", account=account, error=str(error))
 
     async def stop_receiving(self) -> None:
         """Close the connections of all accounts, but give nothing up."""
