@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.content.messages.stored_files import MEDIA
@@ -24,7 +24,7 @@ class WrittenOnce(Generic[T]):
     """
 
     def __init__(self) -> None:
-        self._written: OrderedDict[str, tuple[tuple[Any, ...], T]] = OrderedDict()
+        self._written: OrderedDict[str, tuple[Message, tuple[object, ...], T]] = OrderedDict()
 
     def of(self, delivery: Delivery, *seen: object, write: Callable[[], T]) -> T:
         """Returns what `write` returned for the same message, and returns it again for the next
@@ -39,16 +39,22 @@ class WrittenOnce(Generic[T]):
         message = delivery.message
         if delivery.operation.grows or _has_stored_files(message):
             return write()
-        read = (message, delivery.quoted, delivery.counterparts, delivery.feedback, *seen)
-        before = self._written.get(message.message_id)
-        if before is not None and before[0] == read:
-            return before[1]
+        read = (delivery.quoted, delivery.counterparts, delivery.feedback, *seen)
+        if (before := self._written.get(message.message_id)) is not None:
+            message_before, read_before, written = before
+            if read == read_before and _is_same(message, message_before):
+                return written
         written = write()
-        self._written[message.message_id] = read, written
+        self._written[message.message_id] = message, read, written
         self._written.move_to_end(message.message_id)
         if len(self._written) > _REMEMBERED:
             self._written.popitem(last=False)
         return written
+
+
+def _is_same(one: Message, other: Message) -> bool:
+    """Whether both show the same: 1, 1.0 and true, which Python takes for equal, do not."""
+    return one is other or one.model_dump_json() == other.model_dump_json()
 
 
 def _has_stored_files(message: Message) -> bool:

@@ -19,7 +19,7 @@ from bridge.model import (
     QuotedMessage,
     RoomId,
 )
-from bridge.uacs import Actor, FilePart, MediaSource, Message, TextPart
+from bridge.uacs import Actor, FilePart, MediaSource, Message, StructuredDataPart, TextPart
 
 
 def message(text: str = "hello", number: int = 1) -> Message:
@@ -78,6 +78,14 @@ def test_a_message_that_differs_is_written_anew(change: str) -> None:
     writer, delivery = Writer(), to("C1", message())
     assert writer.write(delivery) == 1
     assert writer.write(CHANGES[change](delivery)) == 2
+
+
+def test_values_that_only_python_takes_for_equal_are_written_anew() -> None:
+    writer = Writer()
+    for number, value in enumerate((1, True, 1.0), start=1):
+        data = StructuredDataPart(data={"value": value}, schema_id="https://example.com/x")
+        what = message().model_copy(update={"content": (data,)})
+        assert writer.write(to("C1", what)) == number
 
 
 def test_what_else_the_writer_sees_counts_too() -> None:
