@@ -29,7 +29,7 @@ from bridge.router.recovery.gaps import Gaps
 from bridge.router.recovery.last_stop import AccountChannel, LastStop
 from bridge.router.recovery.missed import Missed
 from bridge.router.recovery.read_order import Places, Progress, Reading, Rounds
-from bridge.router.recovery.reconcile import Compared, Reconciler
+from bridge.router.recovery.reconcile import Compared, Reconciler, RequestLimit
 from bridge.router.recovery.watchdog import ConnectionWatchdog
 from bridge.router.runtime.decoding import readable_events
 from bridge.router.runtime.timeouts import Timeouts
@@ -188,22 +188,26 @@ class CatchUp:
 
     async def _compare_soon(self, account: AccountId, channel: ChannelRef) -> None:
         key = (account, channel.key)
-        run = self._runs.get(key)
-
-        async def compare() -> None:
-            until = await self._store.cursor(account, channel)
-            if until is not None:
-                request_limit = self.reconciler.request_limit()
-                await self.reconciler.read(
-                    account, channel, until, request_limit, lambda: run == self._runs.get(key)
-                )
-
+        run, request_limit = self._runs[key], self.reconciler.request_limit()
+        compare = partial(self._compare, account, channel, run, request_limit)
         self.reconciler.behind += 1
         try:
             await self._clock.sleep(self._timeouts.compare_again)
             await self._while_store_fails(channel, compare)
         finally:
             self.reconciler.behind -= 1
+
+    async def _compare(
+        self, account: AccountId, channel: ChannelRef, run: int, request_limit: RequestLimit
+    ) -> Compared:
+        """Compare a channel that was read, unless a later session does. Raises StoreError."""
+        key = (account, channel.key)
+        until = await self._store.cursor(account, channel)
+        if until is None or key not in self._current:
+            return "whole"
+        return await self.reconciler.read(
+            account, channel, until, request_limit, lambda: self._runs.get(key) == run
+        )
 
     async def echo_received(self, raw: Raw) -> None:
         """Move the cursor for our own posts, but not for each: to read a few again costs less.
@@ -366,26 +370,13 @@ class CatchUp:
         while waiting:
             channel, tries = waiting.popleft()
             await asyncio.wait({reads[channel]})
-
-            def is_latest_run(channel: ChannelRef = channel) -> bool:
-                return self._runs[account, channel.key] == runs[channel]
-
-            async def compare(
-                channel: ChannelRef = channel, is_latest_run: Callable[[], bool] = is_latest_run
-            ) -> Compared:
-                until = await self._store.cursor(account, channel)
-                if until is None or (account, channel.key) not in self._current:
-                    return "whole"
-                self._rounds.compare_begins(account)
-                return await self.reconciler.read(
-                    account, channel, until, request_limit, is_latest_run
-                )
-
+            self._rounds.compare_begins(account)
+            compare = partial(self._compare, account, channel, runs[channel], request_limit)
             result = await self._while_store_fails(channel, compare)
             if result == "trouble" and tries < _ROUNDS:
                 waiting.append((channel, tries + 1))
                 continue
-            if is_latest_run():
+            if self._runs[account, channel.key] == runs[channel]:
                 self._rounds.compared(account, channel)
             if result != "whole" and gap is not None:
                 post = partial(self._gaps.post_uncompared, account, channel, gap)
