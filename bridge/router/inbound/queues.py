@@ -18,6 +18,7 @@ class _Source:
     rows: deque[InboxRow] = field(default_factory=deque[InboxRow])
     holds: int = 0
     expected: int = 0
+    finishing: int = 0
     current: Raw | None = None  # what is being worked on
     task: asyncio.Task[None] | None = None
 
@@ -102,18 +103,28 @@ class InboundQueues:
         self._keeps_held = True
 
     async def finish(self, key: str, *, until: str) -> None:
-        """Work on a held source's rows that are not later than this order key, the rest waits."""
+        """Work on a held source's rows that are not later than this order key, the rest waits: also
+        where the hold ends meanwhile."""
         source = self._sources.get(key)
         if source is None or not source.holds:
             return
         if source.task is not None:
             await asyncio.wait({source.task})
         rows = sorted(source.rows, key=lambda row: row.raw.order_key)
-        early = [row for row in rows if row.raw.order_key <= until]
+        early = deque(row for row in rows if row.raw.order_key <= until)
         source.rows = deque(row for row in rows if row.raw.order_key > until)
-        for row in early:
-            if self._is_ours(row.raw):
-                await self._row_due.emit(row)
+        source.finishing += 1
+        try:
+            while early:
+                if self._is_ours(early[0].raw):
+                    await self._row_due.emit(early[0])
+                early.popleft()
+        finally:
+            source.finishing -= 1
+            # Where this was cancelled, the others go on in their turn.
+            source.rows.extendleft(row for row in reversed(early) if self._is_ours(row.raw))
+            self._go_on(key, source)
+            self._forget_empty(key, source)
 
     def waits(self, key: str) -> bool:
         """Whether a held source has rows."""
@@ -154,7 +165,8 @@ class InboundQueues:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _go_on(self, key: str, source: _Source) -> None:
-        if source.task is None and source.current is None and not source.holds and source.rows:
+        is_free = source.task is None and source.current is None and not source.finishing
+        if is_free and not source.holds and source.rows:
             self._start(key, source)
 
     def _start(
@@ -185,7 +197,8 @@ class InboundQueues:
             self._forget_empty(key, source)
 
     def _forget_empty(self, key: str, source: _Source) -> None:
-        if not (source.rows or source.holds or source.current or source.expected or source.task):
+        is_used = source.holds or source.current or source.expected or source.finishing
+        if not (source.rows or source.task or is_used):
             self._sources.pop(key, None)
 
 
