@@ -119,8 +119,11 @@ def _item(db: Connection, lane: LaneId, columns: Sequence[Any]) -> OutboxItem:
     channel = operation.channel.lane
     root = operation.root if isinstance(operation, PostMessage | EditMessage) else None
     thread = None if root is None else threads.root_in_channel(db, root, lane)
-    standing: tuple[Receipt, ...] = ()
-    if has_links or lane != channel:
+    is_mark = lane != channel
+    standing = links.copies(db, operation.message, channel) if has_links or is_mark else ()
+    post_open = is_mark and not standing and _is_to_be_posted(db, operation)
+    if is_mark and not standing and not post_open:
+        # The post may have ended between the two questions, each of which sees its own moment.
         standing = links.copies(db, operation.message, channel)
     delivery = Delivery(
         operation=operation,
@@ -138,7 +141,7 @@ def _item(db: Connection, lane: LaneId, columns: Sequence[Any]) -> OutboxItem:
         began=began,
         after=after,
         thread_missing=root is not None and thread is None,
-        post_open=lane != channel and not standing and _is_to_be_posted(db, operation),
+        post_open=post_open,
         message_state=message_state,
     )
 

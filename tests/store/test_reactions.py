@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from bridge.model import LaneId, MessageId, OperationId, Receipt
+from bridge.model.outbox_records import Settlement
 from bridge.ports.store.whole import Store
-from bridge.store import SqliteStore, open_sqlite
+from bridge.store import SqliteStore, links, open_sqlite, outbox
+from bridge.store.connection import Connection
 from bridge.testing.clock import ManualClock
-from bridge.testing.store_contract import AWAY
+from bridge.testing.store_contract import AWAY, admit, copy, new_message, post
 from bridge.testing.store_contract_reactions import (
     ReactionsContract,
     drain_mark_lanes,
@@ -49,3 +52,30 @@ async def test_waiting_reactions_survive_a_restart(clock: ManualClock, path: Pat
     assert await drain_mark_lanes(again) == ["+👍 away 1", "+👍 far 1"]
     assert len(await stored_reactions(again, new)) == 1
     await again.close()
+
+
+async def test_a_reaction_sees_a_post_that_ends_while_its_lane_looks(
+    clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = SqliteStore.in_memory(clock)
+    new = new_message("m1")
+    await admit(store, new, post("p1", new))
+    await store.begin(OperationId("p1"))
+    await store.admit(reaction(new, 1))
+    asked: list[LaneId] = []
+    copies_now = links.copies
+
+    def copies(db: Connection, message: MessageId, lane: LaneId) -> tuple[Receipt, ...]:
+        found = copies_now(db, message, lane)
+        if not asked:  # the post ends behind this answer
+            end = Settlement(OperationId("p1"), "done", receipts=(copy("x0"),))
+            assert outbox.settle(db, end, clock.time())
+        asked.append(lane)
+        return found
+
+    monkeypatch.setattr(links, "copies", copies)
+    assert store.writer is not None
+    item = await store.writer.run(outbox.head, AWAY.reaction_lane)
+
+    assert item is not None
+    assert (item.delivery.copies, item.post_open) == ((copy("x0"),), False)
