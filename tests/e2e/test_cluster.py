@@ -34,7 +34,7 @@ from tests.e2e.tally import TeamsLog, always
 from tests.e2e.traffic import Mix, Traffic
 from tests.store.postgresql_server import empty_store
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.timeout(300)]  # processes start side by side
 
 MIX = Mix(reacting=("slack",))
 SEED = int(os.environ.get("KILL_SEED", "1"))
@@ -91,7 +91,7 @@ async def scene(
             local, parts, folder, database, count=count, nats=url, seed=SEED
         ) as cluster:
             await cluster.start()
-            await cluster.connected(60)
+            await cluster.connected(150)
             yield Scene(local, rooms, cluster, database, parts, nats, postgres)
 
 
@@ -283,7 +283,6 @@ async def strike(
         strikes.frozen[pid] = asyncio.create_task(thaw_later())
 
 
-@pytest.mark.timeout(300)
 async def test_nothing_is_lost_or_doubled_while_processes_are_killed_and_stopped(
     tmp_path: Path,
 ) -> None:
