@@ -122,7 +122,7 @@ def _item(db: Connection, lane: LaneId, columns: Sequence[Any]) -> OutboxItem:
     is_mark = lane != channel
     standing = links.copies(db, operation.message, channel) if has_links or is_mark else ()
     post_open = is_mark and not standing and _is_to_be_posted(db, operation)
-    if is_mark and not standing and not post_open:
+    if is_mark and not (standing or post_open):
         # The post may have ended between the two questions, each of which sees its own moment.
         standing = links.copies(db, operation.message, channel)
     delivery = Delivery(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -379,9 +379,10 @@ class FakeConnector:
 
 class FakeWithHistory(FakeConnector):
     """The same platform, where what was said can be read back. `knows_by_words`: its posts do not
-    tell which operation made them."""
+    tell which operation made them. `takes`: seconds that it takes to show a channel's history."""
 
     knows_by_words = False
+    takes: Mapping[str, float] = {}
 
     def own_abilities(self) -> Abilities:
         return replace(super().own_abilities(), history=self, deliveries=self)
@@ -398,6 +399,8 @@ class FakeWithHistory(FakeConnector):
         *,
         wait_limit: float | None = None,
     ) -> AsyncIterator[Raw]:
+        if seconds := self.takes.get(channel.channel):
+            await self._clock.sleep(seconds)
         for post in self.channels[channel.channel]:
             if post.id > cursor and post.operation is None:
                 payload = {
@@ -419,19 +422,3 @@ class FakeWithHistory(FakeConnector):
             if mine and post.id > (after or ""):
                 return Receipt(slot=call.slot, native_id=post.id, thread=post.thread)
         return None
-
-
-class SlowHistory(FakeWithHistory):
-    """Takes three seconds to show what was said."""
-
-    async def read_after(
-        self,
-        channel: ChannelRef,
-        cursor: str,
-        threads: Sequence[str],
-        *,
-        wait_limit: float | None = None,
-    ) -> AsyncIterator[Raw]:
-        await self._clock.sleep(3)
-        async for raw in super().read_after(channel, cursor, threads, wait_limit=wait_limit):
-            yield raw

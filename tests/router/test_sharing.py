@@ -18,7 +18,7 @@ from bridge.router import AgentMembership
 from bridge.store import SqliteStore
 from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
-from tests.router.fake_connector import FakeConnector, FakeWithHistory, SlowHistory
+from tests.router.fake_connector import FakeConnector, FakeWithHistory
 
 SALES, BILLING, WEB = (account_assignment(AccountId(name)) for name in ("sales", "billing", "web"))
 HELPER = agent_assignment("helper")
@@ -185,7 +185,8 @@ async def test_a_row_that_another_process_kept_goes_before_what_the_history_show
 
 
 async def test_what_waits_for_a_reading_is_left_to_the_next_owner(clock: FakeClock) -> None:
-    sales, billing = SlowHistory("sales", clock), FakeConnector("billing", clock)
+    sales, billing = FakeWithHistory("sales", clock), FakeConnector("billing", clock)
+    sales.takes = {"s": 3}
     rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
     rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
     everything = {SALES, BILLING}

@@ -13,7 +13,7 @@ from bridge.ports.store.key_values import ROUTER_VALUES
 from bridge.store import SqliteStore
 from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
-from tests.router.fake_connector import FakeConnector, FakeWithHistory, SlowHistory
+from tests.router.fake_connector import FakeConnector, FakeWithHistory
 from tests.router.test_sharing import Others
 
 CHANNELS = [f"s{number:02d}" for number in range(30)]
@@ -274,7 +274,8 @@ async def test_the_progress_of_catch_up_is_reported(pairs: ChannelPairs) -> None
 async def test_a_stop_leaves_live_events_that_wait_for_a_reading_to_the_next_start(
     clock: FakeClock,
 ) -> None:
-    sales, billing = SlowHistory("sales", clock), FakeConnector("billing", clock)
+    sales, billing = FakeWithHistory("sales", clock), FakeConnector("billing", clock)
+    sales.takes = {"s": 3}
     rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
     rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
     async with rig.run() as router:

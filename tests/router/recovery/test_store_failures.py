@@ -3,7 +3,7 @@ in the order of the platform."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -53,31 +53,13 @@ class Failing(SqliteStore):
         return await super().expected_messages(channel, since, limit=limit, thread=thread)
 
 
-class Slow(FakeReadBack):
-    """Takes a second to show its history, and ten for that of the channel `slow`."""
-
-    slow = ""
-
-    async def read_after(
-        self,
-        channel: ChannelRef,
-        cursor: str,
-        threads: Sequence[str],
-        *,
-        wait_limit: float | None = None,
-    ) -> AsyncIterator[Raw]:
-        await self._clock.sleep(10 if channel.channel == self.slow else 1)
-        async for raw in super().read_after(channel, cursor, threads, wait_limit=wait_limit):
-            yield raw
-
-
 class Pair:
     """Two channels of `sales`, each shown in one of `billing`; one message was said in each."""
 
     def __init__(self, clock: FakeClock) -> None:
         self.clock = clock
-        self.sales, self.billing = Slow("sales", clock), FakeConnector("billing", clock)
-        self.sales.edits = {}
+        self.sales, self.billing = FakeReadBack("sales", clock), FakeConnector("billing", clock)
+        self.sales.edits, self.sales.takes = {}, {"s": 1, "t": 1}
         self.store = Failing.in_memory(clock)
         self.rig = RouterRig(clock, self.store, (self.sales, self.billing))
         for name in "st":
@@ -149,7 +131,7 @@ async def test_a_comparison_that_the_store_interrupts_ends_no_reading(pair: Pair
     async with pair.rig.run() as router:
         await pair.begin()
         pair.sales.raw("s", "missed")
-        pair.sales.slow = "s"
+        pair.sales.takes = {"s": 10, "t": 1}
         router.inbox.session_began(pair.sales.account)
         await pair.sales.say("s", "live")
         await pair.clock.advance(2.9)
