@@ -289,6 +289,10 @@ class ConnectorContract:
 
         assert rig.connector.encode(delivery) == rig.connector.encode(delivery)
 
+    async def test_the_bodies_of_calls_are_json(self, rig: ConnectorRig) -> None:
+        for call in rig.connector.encode(post_of(rig, "**hello**, [you](https://e.org)")).calls:
+            assert orjson.loads(orjson.dumps(call.body)) == call.body
+
     async def test_an_edit_changes_the_copy(self, rig: ConnectorRig) -> None:
         post = post_of(rig, "tpyo")
         receipts = await send_all(rig, post)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import orjson
 import pytest
 
 from bridge.content.messages.written_once import WrittenOnce
@@ -90,6 +91,9 @@ def _assert_independent(base: Delivery, platform: str, monkeypatch: pytest.Monke
     with monkeypatch.context() as patched:
         patched.setattr(WrittenOnce, "of", lambda _self, _delivery, *_seen, write: write())
         alone = {name: _result(platform, request) for name, request in requests.items()}
+    for result in alone.values():
+        for call in getattr(result, "calls", ()):
+            assert orjson.loads(orjson.dumps(call.body)) == call.body
     first = "the same"
     for name in requests:
         for before, then in ((first, name), (name, first)):
